@@ -1,11 +1,11 @@
-//! The checksum of a block's data, byte for byte as fio keeps it on disk (seen in blocks that
-//! Debian's fio 3.33 wrote).
+//! Checksums of verified blocks, byte for byte as fio writes them (observed in blocks that Debian's
+//! fio 3.33 wrote).
 
 use crc::{Algorithm, Crc};
 use plan::VerifyMethod;
 use sha2::digest::generic_array::GenericArray;
 
-/// Bytes of a block's header in front of the checksum.
+/// Bytes of a block's header before the checksum.
 pub(crate) const HEADER_SIZE: usize = 40;
 /// fio's CRC-64: Jones' polynomial, reflected, without initial value or final inversion.
 const CRC_64: Algorithm<u64> = Algorithm {
@@ -41,14 +41,14 @@ pub(crate) fn crc32c(data: &[u8]) -> u32 {
     !crc32c::crc32c(data)
 }
 
-/// The checksum of `data` as verified blocks hold it; empty for a method that has none.
+/// The checksum of `data` as in the header of a verified block; empty for a method without one.
 pub fn checksum(method: VerifyMethod, data: &[u8]) -> Vec<u8> {
     let mut bytes = vec![0; (method.header_size() as usize).saturating_sub(HEADER_SIZE)];
     digest(method, data, &mut bytes);
     bytes
 }
 
-/// Writes the checksum of `data` into `digest`, whose length is that of the method's checksum.
+/// Writes the checksum of `data` into `digest`, which must be as long as the method's checksum.
 pub(crate) fn digest(method: VerifyMethod, data: &[u8], digest: &mut [u8]) {
     use md5::Digest as _;
     match method {
@@ -59,7 +59,7 @@ pub(crate) fn digest(method: VerifyMethod, data: &[u8], digest: &mut [u8]) {
         VerifyMethod::Crc16 => digest.copy_from_slice(&CRC16.checksum(data).to_le_bytes()),
         VerifyMethod::Crc7 => digest.copy_from_slice(&[CRC7.checksum(data)]),
         VerifyMethod::Sha1 => {
-            // Kept as numbers of 32 bits, so each is turned round.
+            // fio writes the digest as 32-bit little-endian numbers.
             digest.copy_from_slice(&sha1::Sha1::digest(data));
             digest.chunks_exact_mut(4).for_each(<[u8]>::reverse);
         }
@@ -80,8 +80,8 @@ pub(crate) fn digest(method: VerifyMethod, data: &[u8], digest: &mut [u8]) {
     }
 }
 
-/// SHA-256 with the length in the order of the machine, of which fio keeps the last block of the
-/// padded data, its first eight bytes replaced by the lowest byte of each word of the state.
+/// fio's SHA-256 pads the data with its length in little-endian order. fio writes the last block of the
+/// padded data, with its first eight bytes replaced by the lowest byte of each word of the state.
 fn sha256(data: &[u8], digest: &mut [u8]) {
     let mut state: [u32; 8] = [
         0x6a09_e667,
@@ -94,25 +94,25 @@ fn sha256(data: &[u8], digest: &mut [u8]) {
         0x5be0_cd19,
     ];
     let whole = data.len() / 64 * 64;
-    let mut take = |blocks: &[u8]| {
+    let mut compress = |blocks: &[u8]| {
         for block in blocks.chunks_exact(64) {
             sha2::compress256(&mut state, &[*GenericArray::from_slice(block)]);
         }
     };
-    take(&data[..whole]);
+    compress(&data[..whole]);
     let mut rest = data[whole..].to_vec();
     rest.push(0x80);
     rest.resize((rest.len() + 8).next_multiple_of(64) - 8, 0);
     rest.extend_from_slice(&(data.len() as u64 * 8).to_le_bytes());
-    take(&rest);
+    compress(&rest);
     digest.copy_from_slice(&rest[rest.len() - 64..]);
-    for (place, word) in digest.iter_mut().zip(state) {
-        *place = word as u8;
+    for (byte, word) in digest.iter_mut().zip(state) {
+        *byte = word as u8;
     }
 }
 
-/// What fio keeps for SHA-512 is the work space of a hash that is never finished: the first 128
-/// bytes of the data, their beginning covered by what the last whole 128 bytes leave over.
+/// For SHA-512, fio writes the buffer of a hash that it never finishes: the first 128 bytes of the
+/// data, overwritten from the start by the bytes after the last whole block of 128 bytes.
 fn sha512(data: &[u8], digest: &mut [u8]) {
     let first = data.len().min(128);
     digest[..first].copy_from_slice(&data[..first]);
@@ -130,31 +130,34 @@ mod tests {
         checksum(method, data).iter().map(|b| format!("{b:02x}")).collect()
     }
 
-    /// The data of blocks of 4 KiB that Debian's fio 3.33 wrote with
-    /// `--verify_pattern=0xdeadbeef --verify=METHOD`, and the checksum it put before them.
+    /// The expected checksums are from blocks of 4 KiB that Debian's fio 3.33 wrote with
+    /// `--verify_pattern=0xdeadbeef --verify=METHOD`.
     #[test]
-    fn checksums_are_those_that_fio_writes() {
+    fn checksums_match_those_that_fio_writes() {
         use VerifyMethod::*;
-        let of = |method: VerifyMethod| {
+        let checksum_in_block = |method: VerifyMethod| {
             let header = method.header_size() as usize;
             let block: Vec<u8> = [0xde, 0xad, 0xbe, 0xef].repeat(1024);
             hex(method, &block[header..])
         };
-        assert_eq!(of(Md5), "86f321f4317f1affcef25b056c377dde");
-        assert_eq!(of(Crc64), "987137a39ed45ce1");
-        assert_eq!(of(Crc32), "5aca10d4");
-        assert_eq!(of(Crc32c), "c10dd61a");
-        assert_eq!(of(Crc16), "2ffc");
-        assert_eq!(of(Crc7), "0c");
-        assert_eq!(of(Sha1), "02399e9fe76fb2be33c319bc70ec7ea8b410be85");
-        assert!(of(Sha256).starts_with("f9063f9b5d0344aedeadbeef"));
-        assert!(of(Sha256).ends_with("c07c000000000000"));
-        assert_eq!(of(Sha512), "deadbeef".repeat(32));
-        assert_eq!(of(Sha3_224), "5af34c9b2dc31730356242626419f9dbfaabf73d36b4a9cdc60405ec");
-        assert!(of(Sha3_256).starts_with("d59cc0ee2df3f366f0b9295c"));
-        assert!(of(Sha3_384).starts_with("a6a06bd2da07d15859747129"));
-        assert!(of(Sha3_512).starts_with("e16f0ae6f9302328919698ef"));
-        assert_eq!(of(Xxhash), "2dd6b400");
-        assert_eq!(of(Meta), "");
+        assert_eq!(checksum_in_block(Md5), "86f321f4317f1affcef25b056c377dde");
+        assert_eq!(checksum_in_block(Crc64), "987137a39ed45ce1");
+        assert_eq!(checksum_in_block(Crc32), "5aca10d4");
+        assert_eq!(checksum_in_block(Crc32c), "c10dd61a");
+        assert_eq!(checksum_in_block(Crc16), "2ffc");
+        assert_eq!(checksum_in_block(Crc7), "0c");
+        assert_eq!(checksum_in_block(Sha1), "02399e9fe76fb2be33c319bc70ec7ea8b410be85");
+        assert!(checksum_in_block(Sha256).starts_with("f9063f9b5d0344aedeadbeef"));
+        assert!(checksum_in_block(Sha256).ends_with("c07c000000000000"));
+        assert_eq!(checksum_in_block(Sha512), "deadbeef".repeat(32));
+        assert_eq!(
+            checksum_in_block(Sha3_224),
+            "5af34c9b2dc31730356242626419f9dbfaabf73d36b4a9cdc60405ec"
+        );
+        assert!(checksum_in_block(Sha3_256).starts_with("d59cc0ee2df3f366f0b9295c"));
+        assert!(checksum_in_block(Sha3_384).starts_with("a6a06bd2da07d15859747129"));
+        assert!(checksum_in_block(Sha3_512).starts_with("e16f0ae6f9302328919698ef"));
+        assert_eq!(checksum_in_block(Xxhash), "2dd6b400");
+        assert_eq!(checksum_in_block(Meta), "");
     }
 }

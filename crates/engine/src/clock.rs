@@ -68,17 +68,17 @@ impl Clock for RunClock {
     }
 }
 
-/// Minimum time of the calibration against CLOCK_MONOTONIC. A pair of readings is exact to some 20 ns,
-/// so 2 ms give about 20 ppm; the drift over the run is measured at its end.
+/// Minimum time of the calibration against CLOCK_MONOTONIC. A pair of readings is exact to about 20 ns,
+/// so 2 ms give an accuracy of about 20 ppm. The drift over the run is measured at its end.
 const CALIBRATION: Duration = Duration::from_millis(2);
 /// A counter with a frequency outside of this range is not used.
 const PLAUSIBLE_HERTZ: std::ops::Range<f64> = 1e8..1e11;
 
 impl RunClock {
-    /// Starts the clock; its origin is now. `asked` is fio's clocksource: values other than "cpu" select
+    /// Starts the clock; its origin is now. `clocksource` is fio's option: values other than "cpu" select
     /// clock_gettime, as does a processor without an invariant counter.
-    pub fn start(asked: Option<&str>) -> RunClock {
-        let wants_counter = matches!(asked, None | Some("cpu"));
+    pub fn start(clocksource: Option<&str>) -> RunClock {
+        let wants_counter = matches!(clocksource, None | Some("cpu"));
         if wants_counter
             && tsc::is_invariant()
             && let Some(tsc) = Tsc::calibrate()
@@ -98,14 +98,14 @@ impl RunClock {
 
     /// The current time on this clock and on CLOCK_MONOTONIC.
     pub fn moment(&self) -> (u64, Instant) {
-        at_once(|| self.now())
+        read_both(|| self.now())
     }
 
     /// Describes the clock for the record. `started` is CLOCK_MONOTONIC at `started_at` on this clock.
     pub fn describe(&self, started: Instant, started_at: u64) -> record::Clock {
         let (ended_at, ended) = self.moment();
-        let elapsed_here = ended_at - started_at;
-        let elapsed_there = ended.duration_since(started).as_nanos() as f64;
+        let elapsed_ns = ended_at - started_at;
+        let reference_ns = ended.duration_since(started).as_nanos() as f64;
         let (source, hertz) = match self {
             RunClock::Tsc(tsc) => ("tsc", 1e9 * 2f64.powi(32) / tsc.scale as f64),
             RunClock::Monotonic(_) => ("clock_gettime", 1e9),
@@ -113,12 +113,12 @@ impl RunClock {
         record::Clock {
             source: source.into(),
             hertz,
-            drift_ppm: (elapsed_here as f64 / elapsed_there.max(1.0) - 1.0) * 1e6,
+            drift_ppm: (elapsed_ns as f64 / reference_ns.max(1.0) - 1.0) * 1e6,
             stamp: record::Nanos(self.stamp_cost()),
         }
     }
 
-    /// Cost of a stamp in nanoseconds: the median of 15 runs of 64.
+    /// Cost of a stamp in nanoseconds: the median over 15 averages.
     fn stamp_cost(&self) -> u64 {
         let mut costs = [0_u64; 15];
         for cost in &mut costs {
@@ -139,7 +139,7 @@ impl Tsc {
         while first_time.elapsed() < CALIBRATION {
             std::hint::spin_loop();
         }
-        let (last_tick, last_time) = at_once(tsc::read);
+        let (last_tick, last_time) = read_both(tsc::read);
         let hertz = last_tick.checked_sub(first_tick)? as f64
             / last_time.duration_since(first_time).as_secs_f64();
         PLAUSIBLE_HERTZ
@@ -148,28 +148,28 @@ impl Tsc {
     }
 }
 
-/// Reads the counter, so that a clock that starts soon waits less for its calibration.
+/// Takes the first reading for the calibration, so that a clock that starts soon waits less.
 pub fn prepare_clock() {
-    remembered();
+    first_reading();
 }
 
 /// The counter and CLOCK_MONOTONIC at the first reading of this process.
-fn remembered() -> (u64, Instant) {
+fn first_reading() -> (u64, Instant) {
     static FIRST: OnceLock<(u64, Instant)> = OnceLock::new();
-    *FIRST.get_or_init(|| at_once(tsc::read))
+    *FIRST.get_or_init(|| read_both(tsc::read))
 }
 
-/// The start of the calibration: the first reading if it is recent, or now. Suspend stops one of the
-/// two clocks, so an old reading is not used.
+/// The start of the calibration: the first reading if it is recent, otherwise a new one. An old reading
+/// is not used, because suspend stops only one of the two clocks.
 fn first_moment() -> (u64, Instant) {
     const FRESH: Duration = Duration::from_secs(1);
-    let remembered = remembered();
-    if remembered.1.elapsed() < FRESH { remembered } else { at_once(tsc::read) }
+    let first = first_reading();
+    if first.1.elapsed() < FRESH { first } else { read_both(tsc::read) }
 }
 
-/// Reads both clocks at once. Takes the closest of eight tries, as a thread may be preempted between two
-/// readings.
-fn at_once(read: impl Fn() -> u64) -> (u64, Instant) {
+/// Reads both clocks. Takes the closest pair of eight tries, because the thread may be preempted between
+/// two readings.
+fn read_both(read: impl Fn() -> u64) -> (u64, Instant) {
     let try_once = || {
         let before = read();
         let time = Instant::now();
@@ -187,12 +187,12 @@ mod tests {
 
     #[test]
     fn both_clocks_agree_while_busy() {
-        for asked in [None, Some("clock_gettime")] {
-            let clock = RunClock::start(asked);
+        for clocksource in [None, Some("clock_gettime")] {
+            let clock = RunClock::start(clocksource);
             let (begin, time) = clock.moment();
             while time.elapsed() < Duration::from_millis(20) {}
             let drift = clock.describe(time, begin).drift_ppm;
-            assert!(drift.abs() < 5000.0, "{asked:?} drifts by {drift} ppm");
+            assert!(drift.abs() < 5000.0, "{clocksource:?} drifts by {drift} ppm");
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Duration of the test.
-const TIME: Duration = Duration::from_millis(200);
+const DURATION: Duration = Duration::from_millis(200);
 
 /// Result of the test.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -51,26 +51,26 @@ pub fn clock_test(cpus: &[u32]) -> ClockTest {
     ClockTest { invariant: true, cpus, worst }
 }
 
-/// `None` for a CPU that may not be used.
+/// Reads the counter of one CPU. `None` if the process may not use the CPU.
 fn read_on(cpu: u32, latest: &AtomicU64, start: &Barrier) -> Option<CpuClock> {
     let bound = thread::bind_to_cpus(&[cpu]);
     start.wait();
     bound.ok()?;
-    let until = Instant::now() + TIME;
-    let mut seen = CpuClock { cpu, first: tsc::read(), ..CpuClock::default() };
+    let until = Instant::now() + DURATION;
+    let mut result = CpuClock { cpu, first: tsc::read(), ..CpuClock::default() };
     while Instant::now() < until {
         for _ in 0..1000 {
             let before = latest.load(Ordering::Acquire);
             let now = tsc::read_after_loads();
             if now < before {
-                seen.behind += 1;
-                seen.worst = seen.worst.max(before - now);
+                result.behind += 1;
+                result.worst = result.worst.max(before - now);
             }
             latest.fetch_max(now, Ordering::AcqRel);
-            seen.reads += 1;
+            result.reads += 1;
         }
     }
-    Some(seen)
+    Some(result)
 }
 
 #[cfg(test)]

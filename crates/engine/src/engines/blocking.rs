@@ -10,7 +10,7 @@ use std::os::fd::RawFd;
 
 /// How a blocking ring moves data.
 pub trait Transfer: Sized {
-    /// Makes it from the parameters of its ring.
+    /// Creates it from the parameters of its ring.
     fn open(setup: &RingSetup<'_>) -> io::Result<Self>;
 
     /// A file was opened or is about to be closed (-1).
@@ -25,7 +25,7 @@ pub trait Transfer: Sized {
     /// `buffer` must be valid for `op.length` bytes and used by nothing else meanwhile.
     unsafe fn transfer(&mut self, fd: RawFd, buffer: *mut u8, op: &Op) -> i64;
 
-    /// Does everything that is neither a read nor a write.
+    /// Performs an operation that is neither a read nor a write.
     fn maintain(&mut self, fd: RawFd, op: Op) -> i64 {
         maintain(fd, op)
     }

@@ -1,8 +1,8 @@
-//! Computes for a share of a CPU's time. Each I/O is a burst of work and the sleep after it.
+//! Uses a share of a CPU's time. Each I/O is a burst of work, then a sleep.
 //!
-//! The share refers to the time since the start and to the CPU time that the thread got: a burst that
-//! was preempted is caught up by the next one. At most one burst is caught up, so that a machine that
-//! was overloaded is not kept busy afterwards.
+//! The share refers to the CPU time of the thread since the start: if a burst was preempted, the next
+//! one makes up for it. It makes up for at most one burst, so that an overload does not keep the CPU
+//! busy afterwards.
 
 use super::sync_engine::SyncEngine;
 use super::{Queued, RingSetup, WaitLimit};
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 const DEFAULT_CHUNK: Duration = Duration::from_millis(50);
 /// Loop iterations between two reads of the clocks: about 10 µs.
 const SPINS: u32 = 20_000;
-/// Numbers sorted between two reads of the clocks: some tens of microseconds.
+/// Numbers sorted between two reads of the clocks: a few tens of microseconds.
 const SORT_LENGTH: usize = 1024;
 
 /// The `cpuio` engine.

@@ -26,7 +26,7 @@ pub struct Exec {
     grace: Duration,
     limit: WaitLimit,
     child: Option<Running>,
-    /// `None` while it runs, or if fathom ended it.
+    /// `None` while the program runs, or if fathom ended it.
     status: Option<ExitStatus>,
 }
 
@@ -66,7 +66,7 @@ impl Exec {
                 command.stdout(File::create(format!("{name}.stdout"))?);
                 command.stderr(File::create(format!("{name}.stderr"))?);
             }
-            // stdout is for the report.
+            // The report goes to stdout, so the program gets stderr.
             None => {
                 command.stdout(io::stderr());
             }
@@ -115,7 +115,7 @@ impl Running {
 
     fn signal(&self, signal: Signal) {
         if let Some(group) = self.group {
-            // A group that is gone needs no signal.
+            // The group may have ended already.
             let _ = kill_process_group(group, signal);
         }
     }

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// The `libaio` engine.
 pub struct Libaio {
-    /// The first field, so that it waits for the I/O in flight before the blocks are freed.
+    /// The first field, so it is dropped first and waits for the I/O in flight, which uses the blocks.
     context: Context,
     slots: Slots,
     files: Vec<RawFd>,
@@ -22,7 +22,7 @@ pub struct Libaio {
     queued: Vec<*mut ControlBlock>,
     next: usize,
     in_flight: usize,
-    /// I/Os that ended because the kernel did not take them.
+    /// I/Os that the kernel refused.
     refused: Vec<Completion>,
     /// How many of `refused` the last `reap` returned.
     returned: usize,
@@ -38,8 +38,8 @@ pub struct Libaio {
 // SAFETY: the pointers point into `blocks` and the slots, whose memory does not move with the ring.
 unsafe impl Send for Libaio {}
 
-/// How often, 1 ms apart, io_submit is tried again when it has no resources and nothing is in flight
-/// that could free some.
+/// Maximum retries of io_submit, 1 ms apart, if the kernel has no resources and no I/O is in flight that
+/// could free some.
 const SUBMIT_ATTEMPTS_MAX: u32 = 1000;
 
 impl Ring for Libaio {
@@ -52,7 +52,7 @@ impl Ring for Libaio {
         let vector = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
         let vectored = options.libaio_vectored;
         Ok(Libaio {
-            context: Context::new(setup.depth).map_err(explain)?,
+            context: Context::new(setup.depth).map_err(explain_limit)?,
             slots: setup.buffers.slots(),
             files: setup.fds(),
             blocks: vec![ControlBlock::default(); depth].into(),
@@ -89,17 +89,17 @@ impl Ring for Libaio {
                 return Queued::Done(maintain(fd, *op));
             }
         };
-        let place = &mut self.blocks[slot as usize];
+        let target = &mut self.blocks[slot as usize];
         block.data = u64::from(slot);
         block.fd = fd as u32;
-        *place = block;
-        self.queued.push(place);
+        *target = block;
+        self.queued.push(target);
         Queued::Pending
     }
 
     fn submit(&mut self) -> io::Result<u32> {
         self.drop_returned();
-        let mut taken = 0;
+        let mut submitted = 0;
         let mut attempts = 0;
         while self.next < self.queued.len() {
             // SAFETY: the blocks are elements of `self.blocks`, which outlives the context's use
@@ -109,10 +109,10 @@ impl Ring for Libaio {
             if answer > 0 {
                 self.next += answer as usize;
                 self.in_flight += answer as usize;
-                taken += answer as u32;
+                submitted += answer as u32;
             } else if answer == 0 || answer == -i64::from(libc::EAGAIN) {
                 if self.in_flight + self.refused.len() > 0 {
-                    return Ok(taken);
+                    return Ok(submitted);
                 }
                 attempts += 1;
                 if attempts > SUBMIT_ATTEMPTS_MAX {
@@ -121,12 +121,12 @@ impl Ring for Libaio {
                 std::thread::sleep(Duration::from_millis(1));
             } else {
                 self.refuse(answer);
-                taken += 1;
+                submitted += 1;
             }
         }
         self.queued.clear();
         self.next = 0;
-        Ok(taken)
+        Ok(submitted)
     }
 
     fn reap(&mut self, min: u32, max: u32, timeout: Option<Duration>) -> io::Result<u32> {
@@ -218,7 +218,7 @@ impl Libaio {
     }
 }
 
-fn explain(error: io::Error) -> io::Error {
+fn explain_limit(error: io::Error) -> io::Error {
     if error.raw_os_error() != Some(libc::EAGAIN) {
         return error;
     }

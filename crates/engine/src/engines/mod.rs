@@ -1,4 +1,5 @@
-//! One file per I/O interface, and here which ring an engine has. `ring.rs` has the contract.
+//! The I/O engines, one file per interface. This file selects the ring of an engine; `ring.rs` defines
+//! the contract of rings.
 
 pub mod blocking;
 pub mod cpuio;

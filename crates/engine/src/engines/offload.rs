@@ -3,8 +3,8 @@
 //! only after its completion was taken, so a thread never gets a second I/O. The slot that became
 //! free last is used first, because its thread is warm.
 //!
-//! The thread takes the times of issue and end: the way to the thread counts as submission latency,
-//! the way back to the worker does not count.
+//! The thread takes the times of issue and end. The time until the thread has received the I/O counts
+//! as submission latency; the time until the worker has received the completion does not count.
 
 use super::helpers::HelperThreads;
 use super::overlap::{OverlapQueue, Ticket};
@@ -82,12 +82,12 @@ impl Ring for Offload {
 
     fn open(setup: &RingSetup<'_>) -> io::Result<Self> {
         let depth = setup.depth.max(1);
-        // A thread sends at most one completion and its own end before they are read, so sending
-        // never blocks.
+        // Each thread has at most one completion and one failure unread, so sending never blocks.
         let (sender, replies) = sync_channel(2 * depth as usize);
         let helpers = Arc::new(HelperThreads::new(depth));
         let worker = Arc::new(setup.worker.clone());
-        let number = |file: &RingFile| setup.overlaps.map_or(0, |all| all.file_number(&file.path));
+        let number =
+            |file: &RingFile| setup.overlaps.map_or(0, |queue| queue.file_number(&file.path));
         let mut ring = Offload {
             threads: Vec::with_capacity(depth as usize),
             replies,
@@ -143,7 +143,8 @@ impl Ring for Offload {
         for (slot, op) in self.queued.drain(..) {
             let moves_data = op.kind.direction().is_some();
             let overlaps = self.overlaps.as_ref().filter(|_| moves_data);
-            let ticket = overlaps.map(|all| all.enter(self.overlap_files[op.file as usize], &op));
+            let ticket =
+                overlaps.map(|queue| queue.enter(self.overlap_files[op.file as usize], &op));
             self.threads[slot as usize].send(ThreadRequest::Io(op, ticket));
         }
         self.in_flight += count;
@@ -185,19 +186,22 @@ impl Ring for Offload {
 impl Offload {
     /// The next message of a thread. If `blocks`, waits for it until `deadline`.
     fn receive(&self, blocks: bool, deadline: Option<Instant>) -> Option<Reply> {
-        let gone = || Some(Reply::Failed(io::Error::other("all submission threads have ended")));
+        let disconnected =
+            || Some(Reply::Failed(io::Error::other("all submission threads have ended")));
         if !blocks {
             return match self.replies.try_recv() {
                 Ok(reply) => Some(reply),
                 Err(TryRecvError::Empty) => None,
-                Err(TryRecvError::Disconnected) => gone(),
+                Err(TryRecvError::Disconnected) => disconnected(),
             };
         }
-        let Some(deadline) = deadline else { return self.replies.recv().ok().or_else(gone) };
+        let Some(deadline) = deadline else {
+            return self.replies.recv().ok().or_else(disconnected);
+        };
         match self.replies.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
             Ok(reply) => Some(reply),
             Err(RecvTimeoutError::Timeout) => None,
-            Err(RecvTimeoutError::Disconnected) => gone(),
+            Err(RecvTimeoutError::Disconnected) => disconnected(),
         }
     }
 
@@ -218,7 +222,7 @@ impl Offload {
         result
     }
 
-    /// Ends the threads and waits for them, and so for their I/O in flight.
+    /// Ends the threads and waits for them. A thread finishes its I/O in flight first.
     fn join_threads(&mut self) {
         self.threads.iter_mut().for_each(|thread| thread.requests = None);
         for thread in &mut self.threads {
@@ -236,8 +240,8 @@ impl Drop for Offload {
 
 impl SubmitThread {
     fn send(&self, request: ThreadRequest) {
-        // A thread that has ended has sent the reason, which is read before anything else is
-        // expected of it.
+        // Sending fails only if the thread has ended. The worker then receives the error that the
+        // thread sent.
         let _ = self.requests.as_ref().map(|requests| requests.send(request));
     }
 }
@@ -263,7 +267,7 @@ impl Channels {
     }
 }
 
-/// What a thread opens its ring from: an owned [`RingSetup`] of one slot.
+/// The owned data of a thread's [`RingSetup`], for one slot.
 struct ThreadContext {
     slot: u32,
     worker: Arc<Worker>,
@@ -316,7 +320,7 @@ impl RingVisitor for ThreadMain {
     }
 }
 
-/// Serves requests; reports how the thread failed, if it did.
+/// Serves requests. If that fails or panics, sends the error to the worker.
 fn run_thread<R: Ring>(context: ThreadContext, channels: &Channels) {
     let slot = context.slot;
     let served = catch_unwind(AssertUnwindSafe(|| serve::<R>(context, channels)))
@@ -427,7 +431,7 @@ impl Descriptors {
     fn change<R: Ring>(&mut self, ring: &mut R, file: u32, fd: RawFd) -> io::Result<()> {
         let index = file as usize;
         if let Some(own) = self.own.get_mut(index) {
-            // The ring lets go of the descriptor before it is closed.
+            // The ring must not use the descriptor after it is closed.
             ring.file_changed(file, -1)?;
             *own = None;
         }

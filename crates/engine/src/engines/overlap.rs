@@ -1,16 +1,16 @@
-//! `serialize_overlap` with `io_submit_mode=offload`: overlapping I/Os of all such workers run one
-//! after the other, in the order of submission.
+//! `serialize_overlap` with `io_submit_mode=offload`: I/Os that overlap run one after the other, in the
+//! order of submission, across all workers with these options.
 
 use crate::hot::op::Op;
 use crate::mutex::lock;
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// The I/Os in flight of all workers that take part.
+/// The I/Os in flight of all workers with these options.
 #[derive(Debug, Default)]
 pub struct OverlapQueue {
     state: Mutex<QueueState>,
-    left: Condvar,
+    io_ended: Condvar,
 }
 
 #[derive(Debug, Default)]
@@ -31,7 +31,7 @@ struct Range {
 /// An I/O's place in the order; dropping it ends the I/O.
 #[derive(Debug)]
 pub struct Ticket {
-    all: Arc<OverlapQueue>,
+    queue: Arc<OverlapQueue>,
     range: Range,
 }
 
@@ -58,7 +58,7 @@ impl OverlapQueue {
         let range = Range { number: state.next, file, start: op.offset, end };
         state.next += 1;
         state.ranges.push(range);
-        Ticket { all: Arc::clone(self), range }
+        Ticket { queue: Arc::clone(self), range }
     }
 }
 
@@ -76,15 +76,15 @@ impl Ticket {
             let is_earlier = |other: &&Range| other.number < self.range.number;
             state.ranges.iter().filter(is_earlier).any(|other| other.shares_bytes(&self.range))
         };
-        let waited = self.all.left.wait_while(self.all.lock(), is_blocked);
+        let waited = self.queue.io_ended.wait_while(self.queue.lock(), is_blocked);
         drop(waited.unwrap_or_else(PoisonError::into_inner));
     }
 }
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        self.all.lock().ranges.retain(|range| range.number != self.range.number);
-        self.all.left.notify_all();
+        self.queue.lock().ranges.retain(|range| range.number != self.range.number);
+        self.queue.io_ended.notify_all();
     }
 }
 
@@ -101,38 +101,38 @@ mod tests {
 
     #[test]
     fn overlapping_io_runs_in_the_order_of_submission() {
-        let all = Arc::<OverlapQueue>::default();
-        let (first, second) = (all.enter(0, &op(0)), all.enter(0, &op(4095)));
-        let third = all.enter(0, &op(4096));
-        for free in [all.enter(0, &op(12288)), all.enter(1, &op(0))] {
-            free.wait();
+        let queue = Arc::<OverlapQueue>::default();
+        let (first, second) = (queue.enter(0, &op(0)), queue.enter(0, &op(4095)));
+        let third = queue.enter(0, &op(4096));
+        for unrelated in [queue.enter(0, &op(12288)), queue.enter(1, &op(0))] {
+            unrelated.wait();
         }
         first.wait();
-        let (said, heard) = channel();
+        let (sender, receiver) = channel();
         let threads = [(2, second), (3, third)].map(|(number, ticket)| {
-            let said = said.clone();
+            let sender = sender.clone();
             std::thread::spawn(move || {
                 ticket.wait();
-                said.send(number).unwrap();
+                sender.send(number).unwrap();
                 drop(ticket);
             })
         });
-        assert!(heard.recv_timeout(Duration::from_millis(20)).is_err(), "the first is not over");
+        assert!(receiver.recv_timeout(Duration::from_millis(20)).is_err(), "the first is not over");
         drop(first);
-        assert_eq!(heard.recv().unwrap(), 2);
-        assert_eq!(heard.recv().unwrap(), 3);
+        assert_eq!(receiver.recv().unwrap(), 2);
+        assert_eq!(receiver.recv().unwrap(), 3);
         threads.into_iter().for_each(|thread| thread.join().unwrap());
     }
 
     #[test]
-    fn two_names_of_a_file_are_one_file() {
-        let all = OverlapQueue::default();
+    fn all_paths_of_a_file_have_one_number() {
+        let queue = OverlapQueue::default();
         let directory = tempfile::tempdir().unwrap();
         let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
         std::fs::write(path("a"), "").unwrap();
         std::os::unix::fs::symlink(path("a"), path("b")).unwrap();
-        let number = all.file_number(&path("a"));
-        assert_eq!(all.file_number(&path("b")), number);
-        assert_ne!(all.file_number(&path("c")), number);
+        let number = queue.file_number(&path("a"));
+        assert_eq!(queue.file_number(&path("b")), number);
+        assert_ne!(queue.file_number(&path("c")), number);
     }
 }

@@ -1,4 +1,4 @@
-//! Touches anonymous memory page by page: an I/O costs its page faults.
+//! Touches anonymous memory page by page. The latency of an I/O is the time of its page faults.
 
 use super::sync_engine::SyncEngine;
 use super::{Queued, RingSetup};
@@ -43,15 +43,15 @@ impl SyncEngine for PageFault {
 
     fn execute(&mut self, _: RawFd, _: &mut [u8], op: &Op) -> Queued {
         let FileMapping { mapping, start } = &self.files[op.file as usize];
-        let from = (op.offset - start) as usize;
-        let end = (from + op.length as usize).min(mapping.length());
-        for at in (from - from % self.page..end).step_by(self.page) {
-            let byte = mapping.base().as_ptr().wrapping_add(at);
+        let first = (op.offset - start) as usize;
+        let end = (first + op.length as usize).min(mapping.length());
+        for offset in (first - first % self.page..end).step_by(self.page) {
+            let byte = mapping.base().as_ptr().wrapping_add(offset);
             // SAFETY: the byte lies in the mapping, which is readable and writable and used by
             // nothing else.
             unsafe {
                 match op.kind {
-                    OpKind::Write => byte.write_volatile(at as u8 | 1),
+                    OpKind::Write => byte.write_volatile(offset as u8 | 1),
                     _ => {
                         std::hint::black_box(byte.read_volatile());
                     }

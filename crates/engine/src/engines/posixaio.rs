@@ -1,4 +1,4 @@
-//! POSIX AIO. The C library runs the requests on one descriptor one after the other.
+//! POSIX AIO. The C library runs requests on the same descriptor one after the other.
 
 use super::blocking::maintain;
 use super::{Completion, Queued, Ring, RingSetup};
@@ -14,7 +14,7 @@ pub struct Posixaio {
     blocks: Blocks,
     slots: Slots,
     files: Vec<RawFd>,
-    /// Started since the last `submit`.
+    /// Requests started since the last `submit`.
     started: u32,
     done: Vec<Completion>,
 }

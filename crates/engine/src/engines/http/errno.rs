@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn failures_have_errnos() {
+    fn each_failure_has_its_errno() {
         let status = |status| Failure::Status { status, code: "".into(), message: "".into() };
         assert_eq!(errno(&status(404)), libc::ENOENT);
         assert_eq!(errno(&status(403)), libc::EACCES);

@@ -48,8 +48,8 @@ mod tests {
     use objects::{Answer, Failure, Stamps};
 
     fn page(keys: &[&str], next: Option<&str>) -> String {
-        let of = |key: &&str| format!("<Contents><Key>{key}</Key><Size>1</Size></Contents>");
-        let keys: String = keys.iter().map(of).collect();
+        let entry = |key: &&str| format!("<Contents><Key>{key}</Key><Size>1</Size></Contents>");
+        let keys: String = keys.iter().map(entry).collect();
         let more = next.map_or(String::new(), |next| {
             format!(
                 "<IsTruncated>true</IsTruncated>\
@@ -73,7 +73,7 @@ mod tests {
         }
     }
 
-    fn asks(listings: &mut Listings, slot: u32, from: Option<&str>) {
+    fn expect_request(listings: &mut Listings, slot: u32, from: Option<&str>) {
         let continuation = from.map(str::to_owned);
         assert_eq!(listings.page(slot), Action::List { max_keys: 2, continuation });
     }
@@ -82,14 +82,14 @@ mod tests {
     fn each_slot_lists_all_pages_and_starts_over() {
         let mut listings = Listings::new(2, Protocol::S3, 2);
         let (first, last) = (page(&["a", "b"], Some("t")), page(&["c"], None));
-        asks(&mut listings, 0, None);
-        asks(&mut listings, 1, None);
+        expect_request(&mut listings, 0, None);
+        expect_request(&mut listings, 1, None);
         assert_eq!(listings.request_ended(0, &mut outcome(Verb::List, Ok(&first))), 2);
-        asks(&mut listings, 0, Some("t"));
+        expect_request(&mut listings, 0, Some("t"));
         assert_eq!(listings.request_ended(1, &mut outcome(Verb::List, Ok(&last))), 1);
-        asks(&mut listings, 1, None);
+        expect_request(&mut listings, 1, None);
         assert_eq!(listings.request_ended(0, &mut outcome(Verb::List, Ok(&last))), 1);
-        asks(&mut listings, 0, None);
+        expect_request(&mut listings, 0, None);
     }
 
     #[test]
@@ -97,14 +97,14 @@ mod tests {
         let mut listings = Listings::new(1, Protocol::S3, 2);
         let first = page(&["a", "b"], Some("t"));
         for result in [Err(Failure::Timeout), Ok("<html/>")] {
-            asks(&mut listings, 0, None);
+            expect_request(&mut listings, 0, None);
             listings.request_ended(0, &mut outcome(Verb::List, Ok(&first)));
-            asks(&mut listings, 0, Some("t"));
+            expect_request(&mut listings, 0, Some("t"));
             let mut failed = outcome(Verb::List, result);
             assert_eq!(listings.request_ended(0, &mut failed), 0);
             assert!(failed.result.is_err(), "{failed:?}");
         }
-        asks(&mut listings, 0, None);
+        expect_request(&mut listings, 0, None);
     }
 
     #[test]

@@ -39,8 +39,8 @@ pub use store::store as object_store;
 /// Maximum wait for answers before the loop checks the time.
 const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Time that requests in flight have to end after the user interrupted the run, and again to abort
-/// uploads.
+/// Time from an interrupt until requests in flight are abandoned. The requests that abort uploads then
+/// get the same time again.
 const INTERRUPT_GRACE_NS: u64 = 1_000_000_000;
 
 /// The `http` engine.
@@ -50,7 +50,7 @@ pub struct Http {
     requests: RequestBuilder,
     /// The request of each slot.
     slots: Vec<SlotRequest>,
-    /// Started since the last `submit`.
+    /// Requests started since the last `submit`.
     started: u32,
     /// The I/Os that the last `reap` returned.
     done: Vec<EndedIo>,
@@ -58,8 +58,8 @@ pub struct Http {
     /// the time, because that may begin the window.
     ended_requests: Vec<EndedRequest>,
     /// Whether the loop has read all of `done`.
-    is_read: Cell<bool>,
-    /// For objects that are put in parts.
+    completions_are_read: Cell<bool>,
+    /// Set if objects are put in parts.
     uploads: Option<Uploads>,
     /// The next requests of uploads.
     upload_requests: Vec<UploadRequest>,
@@ -77,7 +77,7 @@ struct SlotRequest {
     path: String,
     /// Bytes that the I/O counts.
     length: u64,
-    /// Whether it consists of several requests.
+    /// Whether the I/O consists of several requests.
     is_upload: bool,
     /// Start of the first request, once that has ended.
     begun: Option<u64>,
@@ -132,9 +132,9 @@ impl Http {
         }
     }
 
-    /// Counts them if the loop has read the I/Os.
+    /// Counts the ended requests if the loop has read all completions.
     fn count_if_read(&mut self) {
-        if self.is_read.get() {
+        if self.completions_are_read.get() {
             self.count_ended();
         }
     }
@@ -216,7 +216,7 @@ impl Ring for Http {
             started: 0,
             done: Vec::with_capacity(setup.depth as usize),
             ended_requests: Vec::with_capacity((setup.depth * width) as usize),
-            is_read: Cell::new(false),
+            completions_are_read: Cell::new(false),
             uploads,
             upload_requests: Vec::new(),
             listings,
@@ -268,7 +268,7 @@ impl Ring for Http {
     fn reap(&mut self, min: u32, max: u32, timeout: Option<Duration>) -> io::Result<u32> {
         self.count_ended();
         self.done.clear();
-        self.is_read.set(false);
+        self.completions_are_read.set(false);
         self.abandon_after_grace();
         // A silent server must not keep the loop from checking the time.
         let wait = timeout.map_or(CHECK_INTERVAL, |timeout| timeout.min(CHECK_INTERVAL));
@@ -283,7 +283,7 @@ impl Ring for Http {
     }
 
     fn completion(&self, index: u32) -> Completion {
-        self.is_read.set(index as usize + 1 == self.done.len());
+        self.completions_are_read.set(index as usize + 1 == self.done.len());
         self.done[index as usize].completion
     }
 

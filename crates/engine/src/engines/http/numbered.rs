@@ -1,4 +1,4 @@
-//! Which request an I/O on a numbered object becomes.
+//! Turns I/Os on numbered objects into requests.
 
 use super::object::object_request;
 use crate::hot::op::{Op, OpKind};
@@ -24,7 +24,7 @@ pub(super) fn request(set: &ObjectSet, op: &Op, path: &mut String) -> Option<(Ac
 mod tests {
     use super::*;
 
-    fn asked(
+    fn request_for(
         work: ObjectWork,
         range: Option<u64>,
         kind: OpKind,
@@ -38,26 +38,26 @@ mod tests {
     }
 
     #[test]
-    fn io_becomes_requests_on_the_object_of_its_number() {
+    fn an_io_becomes_a_request_on_its_numbered_object() {
         let name = "/b/p/3/00000007";
         let is = |(path, request): (String, _), action, length| {
             assert_eq!((path.as_str(), request), (name, Some((action, length))));
         };
-        let mixed = |kind| asked(ObjectWork::Mixed, None, kind);
+        let mixed = |kind| request_for(ObjectWork::Mixed, None, kind);
         is(mixed(OpKind::Read), Action::Get { range: None }, 512);
         is(mixed(OpKind::Stat), Action::Head, 0);
         is(mixed(OpKind::Write), Action::Put, 512);
         is(mixed(OpKind::Trim), Action::Delete, 0);
-        is(asked(ObjectWork::Stat, None, OpKind::Read), Action::Head, 0);
+        is(request_for(ObjectWork::Stat, None, OpKind::Read), Action::Head, 0);
         let range = Some((1024, 512));
-        is(asked(ObjectWork::Get, Some(512), OpKind::Read), Action::Get { range }, 512);
+        is(request_for(ObjectWork::Get, Some(512), OpKind::Read), Action::Get { range }, 512);
         assert_eq!(mixed(OpKind::Fsync).1, None);
     }
 
     #[test]
-    fn a_listing_is_of_the_prefix() {
+    fn a_list_request_names_the_prefix() {
         let list = Action::List { max_keys: 1000, continuation: None };
-        let asked = asked(ObjectWork::List, None, OpKind::Read);
-        assert_eq!(asked, ("/b/p/3/".into(), Some((list, 0))));
+        let listing = request_for(ObjectWork::List, None, OpKind::Read);
+        assert_eq!(listing, ("/b/p/3/".into(), Some((list, 0))));
     }
 }

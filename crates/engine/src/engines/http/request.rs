@@ -1,4 +1,4 @@
-//! Which HTTP request an I/O becomes.
+//! Turns I/Os into HTTP requests.
 
 use super::numbered;
 use super::object::object_request;
@@ -12,7 +12,7 @@ use std::fmt::Write;
 pub(super) struct RequestBuilder {
     /// Path of each file, starting with a slash.
     files: Vec<String>,
-    /// Whether each file is an object; otherwise each block is one.
+    /// Whether each file is one object, accessed by ranges. Otherwise each block is an object.
     ranges: bool,
     /// Set if objects have numbers and there are no files.
     numbered: Option<ObjectSet>,
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
     use crate::hot::op::OpKind;
 
-    fn asked(ranges: bool, kind: OpKind) -> (String, Option<(Action, u64)>) {
+    fn request_for(ranges: bool, kind: OpKind) -> (String, Option<(Action, u64)>) {
         let builder =
             RequestBuilder { files: vec!["/bucket/object".into()], ranges, numbered: None };
         let op = Op { kind, file: 0, offset: 8192, length: 4096, tag: 0 };
@@ -59,18 +59,18 @@ mod tests {
     }
 
     #[test]
-    fn a_block_is_an_object() {
+    fn each_block_is_an_object() {
         let name = "/bucket/object_8192_4096";
         let get = Action::Get { range: None };
-        assert_eq!(asked(false, OpKind::Read), (name.into(), Some((get, 4096))));
-        assert_eq!(asked(false, OpKind::Write), (name.into(), Some((Action::Put, 4096))));
-        assert_eq!(asked(false, OpKind::Trim), (name.into(), Some((Action::Delete, 0))));
-        assert_eq!(asked(false, OpKind::Fsync).1, None);
+        assert_eq!(request_for(false, OpKind::Read), (name.into(), Some((get, 4096))));
+        assert_eq!(request_for(false, OpKind::Write), (name.into(), Some((Action::Put, 4096))));
+        assert_eq!(request_for(false, OpKind::Trim), (name.into(), Some((Action::Delete, 0))));
+        assert_eq!(request_for(false, OpKind::Fsync).1, None);
     }
 
     #[test]
-    fn a_file_can_be_an_object_that_is_read_by_range() {
+    fn with_ranges_each_file_is_an_object() {
         let get = Action::Get { range: Some((8192, 4096)) };
-        assert_eq!(asked(true, OpKind::Read), ("/bucket/object".into(), Some((get, 4096))));
+        assert_eq!(request_for(true, OpKind::Read), ("/bucket/object".into(), Some((get, 4096))));
     }
 }

@@ -70,7 +70,7 @@ impl Uploads {
         self.width
     }
 
-    /// An I/O begins. An object of no bytes has one part of none.
+    /// Begins the upload of an I/O. An empty object has one empty part.
     pub fn begin(&mut self, slot: u32, length: u64) -> UploadRequest {
         let parts = length.div_ceil(self.part_size).max(1);
         let upload = &mut self.uploads[slot as usize];
@@ -173,9 +173,9 @@ mod tests {
         Ok(Answer { tag: Some(tag.into()), ..Answer::default() })
     }
 
-    /// An upload of 25 bytes in slot 1, in parts of 10 with two in flight, after the requests for its first
-    /// two parts.
-    fn under_way() -> (Uploads, Vec<UploadRequest>) {
+    /// An upload of 25 bytes in slot 1, in parts of 10. The requests for its first two parts are
+    /// in flight.
+    fn two_parts_in_flight() -> (Uploads, Vec<UploadRequest>) {
         let mut uploads = Uploads::new(2, 2, 10);
         let request = uploads.begin(1, 25);
         assert_eq!((request.slot, request.action), (2, Action::BeginUpload));
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn an_object_is_put_as_its_parts_in_order() {
-        let (mut uploads, next) = under_way();
+        let (mut uploads, next) = two_parts_in_flight();
         assert_eq!(next, [part(2, 1, 10), part(3, 2, 10)]);
         let mut next = Vec::new();
         assert_eq!(uploads.request_ended(3, &tagged("b"), &mut next), None);
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn a_failed_upload_is_aborted_when_nothing_is_in_flight() {
-        let (mut uploads, _) = under_way();
+        let (mut uploads, _) = two_parts_in_flight();
         let mut next = Vec::new();
         assert_eq!(uploads.request_ended(2, &Err(Failure::Timeout), &mut next), None);
         assert_eq!(next, []);
@@ -221,15 +221,15 @@ mod tests {
     }
 
     #[test]
-    fn a_part_without_a_tag_and_an_upload_without_an_id_are_failures() {
-        let (mut uploads, _) = under_way();
+    fn an_upload_fails_without_its_id_or_the_tag_of_a_part() {
+        let (mut uploads, _) = two_parts_in_flight();
         let mut next = Vec::new();
         uploads.request_ended(2, &Ok(Answer::default()), &mut next);
         uploads.request_ended(3, &tagged("b"), &mut next);
-        let over = uploads.request_ended(2, &Ok(Answer::default()), &mut next);
-        assert_eq!(over, Some(Err(libc::EBADMSG)));
+        let failed = uploads.request_ended(2, &Ok(Answer::default()), &mut next);
+        assert_eq!(failed, Some(Err(libc::EBADMSG)));
         uploads.begin(0, 5);
-        let nameless = uploads.request_ended(0, &Ok(Answer::default()), &mut next);
-        assert!(matches!(nameless, Some(Err(_))), "{nameless:?}");
+        let without_id = uploads.request_ended(0, &Ok(Answer::default()), &mut next);
+        assert!(matches!(without_id, Some(Err(_))), "{without_id:?}");
     }
 }

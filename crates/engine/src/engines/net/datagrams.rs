@@ -98,7 +98,7 @@ impl Datagrams {
                         self.socket.recv_from(&mut head)?;
                         return Ok(());
                     }
-                    // Left by an earlier sender.
+                    // An earlier sender may have sent it.
                     Some(Word::Close) => drop(self.socket.recv_from(&mut head)?),
                     None => return Ok(()),
                 },
@@ -110,8 +110,8 @@ impl Datagrams {
     /// Sends one message.
     pub fn send(&mut self, buffer: &mut [u8], limit: &WaitLimit) -> Transferred {
         let length = buffer.len();
-        if let Some(place) = length.checked_sub(TRAILER_LENGTH) {
-            let trailer = &mut buffer[place..];
+        if let Some(start) = length.checked_sub(TRAILER_LENGTH) {
+            let trailer = &mut buffer[start..];
             trailer[..8].copy_from_slice(TRAILER_MAGIC);
             trailer[8..16].copy_from_slice(&self.sent.to_le_bytes());
             trailer[16..].copy_from_slice(&(length as u64).to_le_bytes());
@@ -158,7 +158,7 @@ impl Datagrams {
     /// Counts a received message, and the messages missing before it.
     fn count_message(&mut self, message: &[u8]) {
         self.received += 1;
-        let trailer = message.len().checked_sub(TRAILER_LENGTH).map(|place| &message[place..]);
+        let trailer = message.len().checked_sub(TRAILER_LENGTH).map(|start| &message[start..]);
         let Some(number) = trailer.filter(|n| n[..8] == *TRAILER_MAGIC).map(|n| &n[8..16]) else {
             return;
         };
@@ -176,16 +176,16 @@ impl Datagrams {
 
     /// Sends the closing word.
     pub fn close(&self) {
-        for turn in 0..CLOSE_REPEATS {
-            if turn > 0 {
+        for repeat in 0..CLOSE_REPEATS {
+            if repeat > 0 {
                 std::thread::sleep(CLOSE_INTERVAL);
             }
-            // A receiver that is gone needs no closing word.
+            // The receiver may have ended already.
             let _ = self.send_word(&CLOSE);
         }
     }
 
-    /// A message about lost messages, if any.
+    /// A note for the user if messages were lost.
     pub fn loss_message(&self) -> Option<String> {
         let all = self.received + self.lost;
         (self.lost > 0).then(|| format!("{} of {all} messages were lost", self.lost))

@@ -91,7 +91,7 @@ impl Stream {
         Ok(Stream { socket, pipe })
     }
 
-    /// Connects.
+    /// Connects to `address`.
     pub fn connect(
         plan: &Plan,
         address: &Address,
@@ -107,7 +107,7 @@ impl Stream {
         Stream::new(socket, plan, block)
     }
 
-    /// Fills the buffer; less only if the other side ends.
+    /// Receives until the buffer is full, or until the other side closes.
     pub fn receive(&self, buffer: &mut [u8], limit: &WaitLimit) -> Transferred {
         let moved = transfer(buffer, limit, |rest| match &self.pipe {
             Some(pipe) => pipe.fill(&self.socket, None, rest).map_err(io::Error::from),
@@ -125,7 +125,7 @@ impl Stream {
     }
 }
 
-/// Repeats `step` on the rest of the buffer until it is done or nothing more moves.
+/// Repeats `step` on the rest of the buffer until all of it, or nothing more, is transferred.
 fn transfer(
     buffer: &mut [u8],
     limit: &WaitLimit,

@@ -1,24 +1,24 @@
 //! Kinds of damage to data: flipped bits, a torn write, zeros, other data.
 
-/// Sector size: a torn write is torn between two sectors.
+/// Size of a sector in bytes. A torn write ends at a sector boundary.
 const SECTOR: usize = 512;
-/// Maximum wrong bits that count as flips.
+/// Maximum number of wrong bits that are diagnosed as bit flips.
 const FLIPS_MAX: u32 = 64;
-/// Bytes that do not match by chance.
-const ALIKE: usize = 32;
+/// Length of ranges that are compared, in bytes. Ranges of this length are not equal by chance.
+const COMPARED_LENGTH: usize = 32;
 
 /// How data differs from the expected data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Damage {
     /// Number of wrong bits, and the first wrong byte.
     Flipped { bits: u32, at: usize },
-    /// A part is right, the rest is wrong.
+    /// Some sectors are right, the others are wrong.
     Torn(Tear),
-    /// Nothing of it is right.
+    /// All sectors are wrong.
     Other,
 }
 
-/// The wrong part of a torn write.
+/// The range of wrong bytes of a torn write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tear {
     /// First wrong byte.
@@ -43,8 +43,8 @@ impl Damage {
         let sectors = |from: usize, to: usize| (from / SECTOR, to.div_ceil(SECTOR));
         let (begin, end) = sectors(first, last + 1);
         let (from, to) = ((begin * SECTOR).max(skip), (end * SECTOR).min(all.end));
-        let right = (from - skip) + (all.end - to);
-        if right == 0 {
+        let right_bytes = (from - skip) + (all.end - to);
+        if right_bytes == 0 {
             return Damage::Other;
         }
         let zeros = found[from..to].iter().all(|byte| *byte == 0);
@@ -73,9 +73,12 @@ pub(super) fn describe(expected: &[u8], found: &[u8], skip: usize) -> String {
     }
 }
 
-/// Whether any range of both is the same: data of another writer shares none.
+/// Whether any range is equal in both. Data of another writer has no equal range.
 pub(super) fn is_alike(expected: &[u8], found: &[u8]) -> bool {
-    expected.chunks_exact(ALIKE).zip(found.chunks_exact(ALIKE)).any(|(a, b)| a == b)
+    expected
+        .chunks_exact(COMPARED_LENGTH)
+        .zip(found.chunks_exact(COMPARED_LENGTH))
+        .any(|(a, b)| a == b)
 }
 
 #[cfg(test)]
@@ -89,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn each_damage_has_its_name() {
+    fn each_kind_of_damage_is_recognized() {
         let (good, mut bad) = (block(), block());
         bad[1000] ^= 0x10;
         assert_eq!(Damage::between(&good, &bad, 0), Damage::Flipped { bits: 1, at: 1000 });
