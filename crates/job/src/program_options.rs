@@ -1,4 +1,4 @@
-//! The options of the program itself, as against those of jobs: one table for parser and help.
+//! Options of the program, in contrast to job options: one table for the parser and the help.
 
 use crate::invocation::{Action, Client, Eta, IdleProf, Invocation};
 use crate::options::{self, Value};
@@ -9,19 +9,19 @@ use record::{Format, Nanos};
 pub struct ProgramOption {
     /// Its name.
     pub name: &'static str,
-    /// Its letter, where fio has one.
+    /// Its letter, if fio has one.
     pub short: Option<char>,
     /// Whether a value follows.
     pub takes: Takes,
-    /// What the value is called in help.
+    /// Placeholder of the value in the help.
     pub hint: &'static str,
-    /// One line.
+    /// Description of one line.
     pub doc: &'static str,
     /// What it does.
     pub role: Role,
-    /// It is fathom's own; fio has none of this name.
+    /// Whether only fathom has this option, not fio.
     pub ours: bool,
-    /// It is about the jobs, so where they run on servers it goes there.
+    /// Whether a client sends the option to its servers, because it concerns the jobs.
     pub sent: bool,
 }
 
@@ -32,17 +32,17 @@ pub enum Takes {
     Nothing,
     /// Always, after `=` or as the next argument.
     Value,
-    /// Perhaps, after `=`.
+    /// Optionally, after `=`.
     Maybe,
 }
 
 /// What an option does.
 pub enum Role {
-    /// Changes the invocation; the text is empty where none is taken.
+    /// Changes the invocation. The text is empty if the option takes no value.
     Sets(fn(&mut Invocation, &str) -> Result<(), String>),
-    /// Asks for something that ends the program, whatever else is on the line.
+    /// Selects an action that is done in place of a run, regardless of other options.
     Ends(fn(Option<&str>) -> Action),
-    /// Nothing: accepted because scripts give it.
+    /// Has no effect; accepted because scripts use it.
     Nothing,
 }
 
@@ -454,7 +454,7 @@ fn undecided(invocation: &mut Invocation, outcome: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// More repeats than this are a typing error more likely than a wish.
+/// More repeats than this are probably a typing error.
 const REPEATS_MAX: u32 = 10_000;
 
 fn repeat(invocation: &mut Invocation, number: &str) -> Result<(), String> {
@@ -551,7 +551,7 @@ fn not_empty<'a>(value: &'a str, expected: &str) -> Result<&'a str, String> {
     }
 }
 
-/// A duration, in seconds without a suffix: read as `runtime` reads its value.
+/// Parses a duration like the value of `runtime`: in seconds if it has no suffix.
 fn time(text: &str) -> Result<Nanos, String> {
     let wrong = || format!("'{text}' is not a time such as 10, 500ms or 2m");
     let def = options::find("runtime").ok_or_else(wrong)?;

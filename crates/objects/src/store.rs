@@ -1,18 +1,18 @@
-//! Where objects are, and how one gets at them.
+//! An object store: its endpoints, credentials and settings of requests.
 
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What is spoken over HTTP.
+/// The protocol on top of HTTP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Protocol {
-    /// Amazon S3 and what is compatible with it.
+    /// Amazon S3 and compatible stores.
     S3,
     /// WebDAV (RFC 4918): PUT, GET, DELETE of paths.
     #[default]
     WebDav,
-    /// OpenStack Swift: the same with a token.
+    /// OpenStack Swift: the requests of WebDAV, with a token.
     Swift,
 }
 
@@ -22,13 +22,13 @@ pub enum Security {
     /// Plain HTTP.
     #[default]
     Plain,
-    /// TLS, and the server proves who it is.
+    /// TLS; the certificate of the server is verified.
     Verified,
-    /// TLS with whoever answers.
+    /// TLS; the certificate of the server is not verified.
     Insecure,
 }
 
-/// A host and port that requests go to.
+/// Host and port of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint {
     /// Name or address; an IPv6 address without its brackets.
@@ -59,19 +59,20 @@ pub enum Addressing {
 /// What the signature of a PUT covers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Hashing {
-    /// The SHA-256 of the content, except over TLS, which guards it already.
+    /// The SHA-256 of the content over plain HTTP. Over TLS only the headers, because TLS protects the
+    /// content.
     #[default]
     Plain,
-    /// The SHA-256 of the content, always.
+    /// The SHA-256 of the content, also over TLS.
     Always,
     /// Only the headers: `UNSIGNED-PAYLOAD`.
     Never,
 }
 
-/// Who asks. Its `Debug` shows no secret.
+/// Credentials. `Debug` shows no secret.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub enum Access {
-    /// Nobody in particular: nothing is signed.
+    /// None; requests are not signed.
     #[default]
     Anonymous,
     /// Basic authentication (RFC 7617).
@@ -85,13 +86,13 @@ pub enum Access {
     Token(String),
     /// AWS Signature Version 4.
     Signed {
-        /// The access key's name.
+        /// Id of the access key.
         key_id: String,
-        /// The secret.
+        /// The secret key.
         key: String,
-        /// Of a session, where the key is a temporary one.
+        /// Session token of a temporary key.
         token: Option<String>,
-        /// The region that is signed for.
+        /// The region in the signature.
         region: String,
     },
 }
@@ -113,8 +114,8 @@ impl fmt::Debug for Access {
     }
 }
 
-/// A key of the customer's that the server encrypts with and forgets (SSE-C). Its `Debug` does not
-/// show it.
+/// A customer-provided key for encryption by the server (SSE-C), which does not store the key. `Debug`
+/// does not show it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct CustomerKey {
     /// The cipher, "AES256".
@@ -129,33 +130,33 @@ impl fmt::Debug for CustomerKey {
     }
 }
 
-/// An object store as one worker sees it.
+/// An object store as one worker accesses it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Store {
-    /// What is spoken.
+    /// The protocol on top of HTTP.
     pub protocol: Protocol,
-    /// Where to, in turn: connection `i` goes to endpoint `i` modulo their number.
+    /// Servers. Connection `i` uses endpoint `i` modulo their number.
     pub endpoints: Vec<Endpoint>,
-    /// Whether it is encrypted.
+    /// Whether connections are encrypted.
     pub security: Security,
     /// PEM file with the certificates to trust instead of the system's.
     pub authorities: Option<PathBuf>,
-    /// Who asks.
+    /// Credentials.
     pub access: Access,
     /// How buckets are named.
     pub addressing: Addressing,
-    /// What the signature covers.
+    /// What the signature of a PUT covers.
     pub hashing: Hashing,
-    /// `x-amz-storage-class` of what is put; `None`: the bucket's own.
+    /// `x-amz-storage-class` of new objects; `None` for the default of the bucket.
     pub storage_class: Option<String>,
-    /// The customer's key, sent along with each request on an object.
+    /// Customer-provided key, sent with each request on an object.
     pub customer_key: Option<CustomerKey>,
-    /// A request on which nothing moves for this long has failed.
+    /// A request fails if no data moves for this long.
     pub timeout: Duration,
-    /// How often a request is repeated that failed in a way that may pass (connection lost,
-    /// timeout, 429, 500, 502, 503, 504).
+    /// Maximum retries of a request after a temporary failure (connection lost, timeout, 429, 500, 502,
+    /// 503, 504).
     pub retries: u32,
-    /// 1: each request and its status goes to stderr; 2: also headers, without secrets.
+    /// 1 prints each request and its status to stderr; 2 also prints headers without secrets.
     pub verbose: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Units as types, so that a byte count is never added to a time.
+//! Units as types, so that bytes cannot be added to a time.
 
 use serde::{Deserialize, Serialize};
 use std::iter::Sum;
@@ -54,7 +54,7 @@ impl Nanos {
     /// One second.
     pub const SECOND: Nanos = Nanos(1_000_000_000);
 
-    /// This many milliseconds.
+    /// A duration of `ms` milliseconds.
     pub const fn from_millis(ms: u64) -> Self {
         Nanos(ms * 1_000_000)
     }

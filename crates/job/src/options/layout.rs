@@ -1,4 +1,4 @@
-//! Making, preparing and removing files; CPUs and memory nodes.
+//! Options for making, preparing and removing files, and for CPUs and memory nodes.
 
 use super::Group::{Process, Target};
 use super::field::field;

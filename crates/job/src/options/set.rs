@@ -1,4 +1,4 @@
-//! Setters that read more than a plain value.
+//! Setters of options that need more than storing a value.
 
 use super::Value;
 use super::field::numbers;
@@ -18,12 +18,12 @@ mod pattern_bytes;
 pub(super) mod priorities;
 pub(super) use distribution::{file_service, random as random_distribution, sequential_order};
 
-/// How sizes inside a text value count: `apply` has put kb_base into the job.
+/// The units of sizes within a text value. `apply` has stored kb_base in the job before.
 fn units(job: &Job) -> Units {
     Units { kb_base: job.measure.kb_base }
 }
 
-/// A plain number behind a colon: fio reads no suffix there, although its documents say so.
+/// Parses the number after a colon. fio reads no suffix there, although its documentation says so.
 fn plain_count(text: &str, what: &str) -> Result<u64, String> {
     text.trim().parse().map_err(|_| format!("expected a plain number of {what}, got '{text}'"))
 }
@@ -55,7 +55,7 @@ pub(super) fn rw(job: &mut Job, v: &Value) -> Result<(), String> {
     Ok(())
 }
 
-/// `bssplit`: lists by direction, split by commas.
+/// `bssplit`: a list for each direction, separated by commas.
 pub(super) fn bssplit(job: &mut Job, v: &Value) -> Result<(), String> {
     let lists: Vec<&str> = v.text().split(',').map(str::trim).collect();
     if lists.len() > 3 {
@@ -68,8 +68,8 @@ pub(super) fn bssplit(job: &mut Job, v: &Value) -> Result<(), String> {
     if parsed.iter().all(Option::is_none) {
         return Err("expected entries such as 4k/60:64k/40".into());
     }
-    let given = spread(parsed, lists.len() as u8 - 1);
-    for (direction, entries) in Direction::ALL.into_iter().zip(given) {
+    let by_direction = spread(parsed, lists.len() as u8 - 1);
+    for (direction, entries) in Direction::ALL.into_iter().zip(by_direction) {
         if let Some(entries) = entries {
             job.blocks.split[direction] = entries;
         }
@@ -209,8 +209,8 @@ pub(super) fn verify(job: &mut Job, v: &Value) -> Result<(), String> {
     Ok(())
 }
 
-/// `verify_pattern`. Oracle: without `verify` it means `verify=pattern`, which the job's end of
-/// resolution decides, for `verify` may come later.
+/// `verify_pattern`. Oracle: without `verify` it implies `verify=pattern`. This is decided after all
+/// options are set, because `verify` may follow.
 pub(super) fn verify_pattern(job: &mut Job, v: &Value) -> Result<(), String> {
     job.verify.pattern = Some(pattern_bytes::parse_block(v.text())?);
     Ok(())
@@ -226,8 +226,8 @@ pub(super) fn continue_on_error(job: &mut Job, v: &Value) -> Result<(), String> 
     Ok(())
 }
 
-/// `ignore_error`: three lists split by commas, errors in a list split by colons. The model's third
-/// place is for verification.
+/// `ignore_error`: three lists separated by commas, with errors separated by colons. The list for
+/// verification is stored in the place for trims.
 pub(super) fn ignore_error(job: &mut Job, v: &Value) -> Result<(), String> {
     let lists: Vec<&str> = v.text().split(',').collect();
     if lists.len() > 3 {

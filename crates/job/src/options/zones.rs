@@ -1,4 +1,4 @@
-//! Zones of a target, and placement of data.
+//! Options for zones of a target and for data placement.
 
 use super::Group::Target;
 use super::field::field;

@@ -4,27 +4,27 @@ use crate::model::BlockPattern;
 use std::fs::File;
 use std::io::Read;
 
-/// More of a file than this makes no pattern.
+/// Maximum size of a pattern file, in bytes.
 const FILE_MAX: u64 = 16 << 20;
 
 const EXPECTED: &str =
     "\"text\", 'path', 0xHEX or a decimal number, one after the other without spaces";
 
-/// Bytes that an offset takes.
+/// Size of an offset within a pattern, in bytes.
 const OFFSET_SIZE: usize = 8;
 
-/// Reads a sequence of strings, files, hexadecimal and decimal numbers.
+/// Parses a sequence of strings, files, hexadecimal and decimal numbers.
 pub(super) fn parse(text: &str) -> Result<Vec<u8>, String> {
-    let pattern = read(text, false)?;
+    let pattern = parse_with(text, false)?;
     Ok(pattern.bytes)
 }
 
-/// The same with `%o` for the offset of the block.
+/// As [`parse`], and accepts `%o` for the offset of the block.
 pub(super) fn parse_block(text: &str) -> Result<BlockPattern, String> {
-    read(text, true)
+    parse_with(text, true)
 }
 
-fn read(text: &str, with_offsets: bool) -> Result<BlockPattern, String> {
+fn parse_with(text: &str, with_offsets: bool) -> Result<BlockPattern, String> {
     let (mut bytes, mut offsets) = (Vec::new(), Vec::new());
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
@@ -59,12 +59,12 @@ fn read(text: &str, with_offsets: bool) -> Result<BlockPattern, String> {
 fn quoted<'a>(
     rest: &'a str,
     quote: char,
-    take: &mut dyn FnMut(&str) -> Result<(), String>,
+    handle: &mut dyn FnMut(&str) -> Result<(), String>,
 ) -> Result<&'a str, String> {
     let (inside, after) = rest[1..]
         .split_once(quote)
         .ok_or_else(|| format!("the closing {quote} is missing in '{rest}'"))?;
-    take(inside)?;
+    handle(inside)?;
     Ok(after)
 }
 
@@ -80,7 +80,7 @@ fn file(path: &str) -> Result<Vec<u8>, String> {
     }
 }
 
-/// Digits in the order written; an odd number of them gets a zero in front.
+/// Parses digits in the order written. An odd number of digits is padded with a zero in front.
 fn hexadecimal<'a>(rest: &'a str, bytes: &mut Vec<u8>) -> Result<&'a str, String> {
     let length = rest.bytes().take_while(u8::is_ascii_hexdigit).count();
     if length == 0 {
@@ -94,19 +94,19 @@ fn hexadecimal<'a>(rest: &'a str, bytes: &mut Vec<u8>) -> Result<&'a str, String
     Ok(&rest[length..])
 }
 
-/// Least significant byte first; positive numbers take no more bytes than they need, negative ones
-/// four.
+/// Parses a decimal number, which is stored least significant byte first. Numbers from 0 take as few
+/// bytes as possible; negative numbers take four.
 fn decimal<'a>(rest: &'a str, bytes: &mut Vec<u8>) -> Result<&'a str, String> {
     let sign = usize::from(rest.starts_with('-'));
     let length = sign + rest[sign..].bytes().take_while(u8::is_ascii_digit).count();
     let number: i32 = rest[..length].parse().map_err(|_| {
         format!("expected a decimal number of at most 32 bits, got '{}'", &rest[..length.max(1)])
     })?;
-    let all = number.to_le_bytes();
+    let little_endian = number.to_le_bytes();
     let needed = match number {
         ..0 => 4,
-        _ => all.iter().rposition(|byte| *byte != 0).map_or(1, |last| last + 1),
+        _ => little_endian.iter().rposition(|byte| *byte != 0).map_or(1, |last| last + 1),
     };
-    bytes.extend_from_slice(&all[..needed]);
+    bytes.extend_from_slice(&little_endian[..needed]);
     Ok(&rest[length..])
 }

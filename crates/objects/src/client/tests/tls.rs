@@ -1,4 +1,4 @@
-//! Encrypted connections, and certificates no one should trust.
+//! Encrypted connections, and certificates that the client must refuse.
 
 use super::framing::pattern;
 use super::*;
@@ -10,16 +10,16 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use std::path::PathBuf;
 use tempfile::NamedTempFile;
 
-/// An authority made for one test.
+/// A certificate authority for one test.
 struct Authority(CertifiedIssuer<'static, KeyPair>);
 
 impl Authority {
     fn new(name: &str) -> Authority {
-        Authority::on(name, Vec::new())
+        Authority::for_hosts(name, Vec::new())
     }
 
-    /// One that is also a certificate for `hosts`.
-    fn on(name: &str, hosts: Vec<String>) -> Authority {
+    /// An authority with a certificate that is also valid for `hosts`.
+    fn for_hosts(name: &str, hosts: Vec<String>) -> Authority {
         let mut params = CertificateParams::new(hosts).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         params.distinguished_name.push(DnType::CommonName, name);
@@ -32,23 +32,23 @@ impl Authority {
         file
     }
 
-    /// A server that shows the authority's own certificate.
+    /// Configures a server that uses the authority's own certificate.
     fn as_server(&self) -> ServerConfig {
-        served(self.0.der().to_vec(), self.0.key().serialize_der())
+        server_config(self.0.der().to_vec(), self.0.key().serialize_der())
     }
 
-    /// A server's certificate and key, changed by `change`.
+    /// Configures a server with a new certificate for `host`, modified by `change`.
     fn issue(&self, host: &str, change: impl Fn(&mut CertificateParams)) -> ServerConfig {
         let key = KeyPair::generate().unwrap();
         let mut params = CertificateParams::new(vec![host.to_string()]).unwrap();
         params.distinguished_name.push(DnType::CommonName, "storage box");
         change(&mut params);
         let certificate = params.signed_by(&key, &self.0).unwrap();
-        served(certificate.der().to_vec(), key.serialize_der())
+        server_config(certificate.der().to_vec(), key.serialize_der())
     }
 }
 
-fn served(certificate: Vec<u8>, key: Vec<u8>) -> ServerConfig {
+fn server_config(certificate: Vec<u8>, key: Vec<u8>) -> ServerConfig {
     let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key));
     ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
@@ -58,17 +58,17 @@ fn served(certificate: Vec<u8>, key: Vec<u8>) -> ServerConfig {
         .unwrap()
 }
 
-/// Keeps what is put, and gives it back.
-fn keeper(config: ServerConfig) -> Server {
+/// A server that returns the content of the last PUT.
+fn storing_server(config: ServerConfig) -> Server {
     let config = Arc::new(config);
     Server::new(move |_, stream| {
         let session = ServerConnection::new(config.clone()).unwrap();
         let mut stream = BufReader::new(StreamOwned::new(session, stream));
-        let mut kept = b"abc".to_vec();
+        let mut content = b"abc".to_vec();
         while let Some((head, body)) = request(&mut stream) {
-            let answer = if head.starts_with("PUT") { ok(b"") } else { ok(&kept) };
+            let answer = if head.starts_with("PUT") { ok(b"") } else { ok(&content) };
             if head.starts_with("PUT") {
-                kept = body;
+                content = body;
             }
             if stream.get_mut().write_all(&answer).is_err() {
                 return;
@@ -81,9 +81,9 @@ fn encrypted(server: &Server, security: Security, authorities: Option<PathBuf>) 
     Store { security, authorities, ..server.store() }
 }
 
-/// What a client that trusts `file` fails with.
-fn refusal(config: ServerConfig, file: &NamedTempFile) -> String {
-    let server = keeper(config);
+/// The failure of a client that trusts the certificates in `file`.
+fn tls_failure(config: ServerConfig, file: &NamedTempFile) -> String {
+    let server = storing_server(config);
     let store = encrypted(&server, Security::Verified, Some(file.path().into()));
     match failure(run(&mut client(store, 1), &get(3), &mut Buffers::new(""))) {
         Failure::Tls(text) => text,
@@ -92,10 +92,10 @@ fn refusal(config: ServerConfig, file: &NamedTempFile) -> String {
 }
 
 #[test]
-fn content_goes_both_ways_encrypted() {
+fn content_is_sent_and_received_over_tls() {
     let authority = Authority::new("Test CA");
     let file = authority.file();
-    let server = keeper(authority.issue("127.0.0.1", |_| {}));
+    let server = storing_server(authority.issue("127.0.0.1", |_| {}));
     let store = encrypted(&server, Security::Verified, Some(file.path().into()));
     let mut client = client(store, 1);
     let length = 3_000_001;
@@ -115,8 +115,8 @@ fn content_goes_both_ways_encrypted() {
     assert_eq!(server.accepted(), 1);
 }
 
-/// Answers each request with the name of the host that the client agreed on keys with.
-fn teller(config: ServerConfig) -> Server {
+/// A server that answers each request with the host name of the TLS handshake.
+fn host_reporting_server(config: ServerConfig) -> Server {
     let config = Arc::new(config);
     Server::new(move |_, stream| {
         let session = ServerConnection::new(config.clone()).unwrap();
@@ -131,10 +131,10 @@ fn teller(config: ServerConfig) -> Server {
 }
 
 #[test]
-fn a_bucket_that_is_a_host_is_who_has_to_prove_itself() {
+fn with_virtual_hosts_the_certificate_is_checked_for_the_host_of_the_bucket() {
     let authority = Authority::new("Test CA");
     let file = authority.file();
-    let server = teller(authority.issue("one.localhost", |params| {
+    let server = host_reporting_server(authority.issue("one.localhost", |params| {
         params.subject_alt_names.push(SanType::DnsName("two.localhost".try_into().unwrap()));
     }));
     let by_host = |addressing| Store {
@@ -144,23 +144,23 @@ fn a_bucket_that_is_a_host_is_who_has_to_prove_itself() {
         ..encrypted(&server, Security::Verified, Some(file.path().into()))
     };
     let mut client = client(by_host(Addressing::VirtualHost), 1);
-    let mut told = |path, length| {
+    let mut reported_host = |path, length| {
         let request = Request { action: Action::Get { range: None }, path, length };
         let mut buffers = Buffers::rooms(1, length as usize);
         run(&mut client, &request, &mut buffers).result.unwrap();
         String::from_utf8(buffers.rooms.unwrap().remove(0)).unwrap()
     };
-    // Keys agreed on with one host serve it again, and no other.
+    // A connection is reused for the same host, and for no other.
     for (path, name, connections) in [
         ("/one/key", "one.localhost", 1),
         ("/one/other", "one.localhost", 1),
         ("/two/key", "two.localhost", 2),
         ("/one/key", "one.localhost", 3),
     ] {
-        assert_eq!(told(path, name.len() as u64), name);
+        assert_eq!(reported_host(path, name.len() as u64), name);
         assert_eq!(server.accepted(), connections, "{path}");
     }
-    // The endpoint by itself is none of those that the certificate is for, nor is a third bucket.
+    // The certificate is valid neither for the endpoint itself nor for a third bucket.
     for (addressing, path, name) in [
         (Addressing::Path, "/one/key", "certificate of localhost"),
         (Addressing::VirtualHost, "/three/key", "certificate of three.localhost"),
@@ -175,16 +175,16 @@ fn a_bucket_that_is_a_host_is_who_has_to_prove_itself() {
 }
 
 #[test]
-fn certificates_that_prove_nothing_are_named() {
+fn the_error_describes_a_refused_certificate() {
     let (ours, other) = (Authority::new("Test CA"), Authority::new("Someone else"));
     let file = ours.file();
-    let text = refusal(other.issue("127.0.0.1", |_| {}), &file);
+    let text = tls_failure(other.issue("127.0.0.1", |_| {}), &file);
     for part in ["127.0.0.1", "'storage box'", "issued by 'Someone else'", "authorities"] {
         assert!(text.contains(part), "{part}: {text}");
     }
-    let text = refusal(ours.issue("elsewhere.example", |_| {}), &file);
+    let text = tls_failure(ours.issue("elsewhere.example", |_| {}), &file);
     assert!(text.contains("127.0.0.1") && text.contains("elsewhere.example"), "{text}");
-    let text = refusal(
+    let text = tls_failure(
         ours.issue("127.0.0.1", |params| {
             params.not_before = rcgen::date_time_ymd(2001, 1, 1);
             params.not_after = rcgen::date_time_ymd(2002, 1, 1);
@@ -194,32 +194,32 @@ fn certificates_that_prove_nothing_are_named() {
     assert!(text.contains("expired"), "{text}");
 }
 
-/// As `openssl req -x509` makes it: an authority of its own.
+/// `openssl req -x509` creates such certificates.
 #[test]
-fn a_certificate_signed_by_itself_is_trusted_where_it_is_named_and_for_its_host() {
-    let own = Authority::on("storage box", vec!["127.0.0.1".into()]);
+fn a_self_signed_certificate_is_trusted_only_if_it_is_an_authority_and_for_its_host() {
+    let own = Authority::for_hosts("storage box", vec!["127.0.0.1".into()]);
     let file = own.file();
-    let server = keeper(own.as_server());
+    let server = storing_server(own.as_server());
     let store = encrypted(&server, Security::Verified, Some(file.path().into()));
     let outcome = run(&mut client(store, 1), &get(3), &mut Buffers::new(""));
     assert_eq!(outcome.result.unwrap().moved, 3);
-    let text = refusal(own.as_server(), &Authority::new("Test CA").file());
+    let text = tls_failure(own.as_server(), &Authority::new("Test CA").file());
     assert!(text.contains("'storage box', signed by itself"), "{text}");
-    let elsewhere = Authority::on("storage box", vec!["elsewhere.example".into()]);
-    let text = refusal(elsewhere.as_server(), &elsewhere.file());
+    let elsewhere = Authority::for_hosts("storage box", vec!["elsewhere.example".into()]);
+    let text = tls_failure(elsewhere.as_server(), &elsewhere.file());
     assert!(text.contains("127.0.0.1"), "{text}");
 }
 
 #[test]
-fn whoever_answers_is_trusted_on_request() {
-    let server = keeper(Authority::new("No one").issue("elsewhere.example", |_| {}));
+fn insecure_accepts_any_certificate() {
+    let server = storing_server(Authority::new("No one").issue("elsewhere.example", |_| {}));
     let store = encrypted(&server, Security::Insecure, None);
     let outcome = run(&mut client(store, 1), &get(3), &mut Buffers::new(""));
     assert_eq!(outcome.result.unwrap().moved, 3);
 }
 
 #[test]
-fn plain_http_is_told_from_tls_on_either_side() {
+fn plain_http_instead_of_tls_is_reported_on_either_side() {
     let server = Server::new(|_, mut stream| {
         let _ = stream.read(&mut [0; 1000]);
         let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
@@ -230,17 +230,17 @@ fn plain_http_is_told_from_tls_on_either_side() {
         Failure::Tls(text) => assert!(text.contains("plain HTTP"), "{text}"),
         other => panic!("{other:?}"),
     }
-    let server = keeper(Authority::new("No one").issue("127.0.0.1", |_| {}));
+    let server = storing_server(Authority::new("No one").issue("127.0.0.1", |_| {}));
     match failing(&server, 3) {
         Failure::Garbage(text) => assert!(text.contains("https"), "{text}"),
-        // The alert may be lost where the server closes right behind it.
+        // The alert may be lost if the server closes the connection right after it.
         Failure::Broken(_) | Failure::Short { came: 0, .. } => {}
         other => panic!("{other:?}"),
     }
 }
 
 #[test]
-fn silence_while_keys_are_agreed_on_ends() {
+fn a_silent_server_times_out_during_the_tls_handshake() {
     let server = Server::new(|_, stream| hold(stream));
     let mut store = encrypted(&server, Security::Insecure, None);
     store.timeout = Duration::from_millis(150);
@@ -250,7 +250,7 @@ fn silence_while_keys_are_agreed_on_ends() {
 }
 
 #[test]
-fn files_without_certificates_are_refused_by_name() {
+fn the_error_names_a_file_without_certificates() {
     let mut file = NamedTempFile::new().unwrap();
     file.write_all(b"nothing of the kind").unwrap();
     for path in [file.path().to_path_buf(), PathBuf::from("/no/such/ca.pem")] {
