@@ -42,7 +42,7 @@ pub(crate) fn overlaps(workers: &[Worker], facts: &Facts, diagnostics: &mut Diag
             } else {
                 ""
             };
-            diagnostics.tell(Message::warning(
+            diagnostics.add_message(Message::warning(
                 Some(&workers[b].name),
                 format!("{who} write the same places of {path} at the same time{harm}"),
             ));

@@ -355,7 +355,7 @@ impl<'a> Files<'a> {
     pub fn check_space(&self, diagnostics: &mut Diagnostics) {
         let wanted = self.laid.iter().map(|(path, laid)| (path.as_str(), laid.size));
         for short in crate::machine::shortages(self.facts, wanted) {
-            diagnostics.tell(record::Message::warning(
+            diagnostics.add_message(record::Message::warning(
                 None,
                 format!(
                     "the files need {} more on {}, which has {} left",

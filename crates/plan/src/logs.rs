@@ -1,20 +1,20 @@
-//! Which logs a worker writes, and where.
+//! The logs that a worker writes, and their files.
 
 use crate::problem::Diagnostics;
 use job::Job;
 use record::{LogKind, Logs, Nanos};
 
-/// Clocks of clock_gettime(2) that go on by themselves, all that linux/time.h has of them: not the
-/// CPU time of a process (2) or thread (3), and 10 was taken away.
+/// The clocks of clock_gettime(2) in linux/time.h that count elapsed time. Clocks 2 and 3 count the CPU
+/// time of a process and a thread; clock 10 was removed.
 const CLOCKS: &[u64] = &[0, 1, 4, 5, 6, 7, 8, 9, 11];
 
-/// Reports what of a job's log options does not go together.
+/// Reports log options of a job that conflict or have no effect.
 pub(crate) fn check(job: &Job, diagnostics: &mut Diagnostics) {
     let logs = &job.measure.logs;
-    let without =
-        |missing: bool, option: &str| if missing { vec![option.to_string()] } else { vec![] };
+    let name_if =
+        |is_missing: bool, option: &str| if is_missing { vec![option.to_string()] } else { vec![] };
     let missing =
-        [without(logs.latency.is_none(), "write_lat_log"), without(!logs.offset, "log_offset")]
+        [name_if(logs.latency.is_none(), "write_lat_log"), name_if(!logs.offset, "log_offset")]
             .concat();
     if logs.issue_time && !missing.is_empty() {
         let what =
@@ -41,63 +41,63 @@ pub(crate) fn check(job: &Job, diagnostics: &mut Diagnostics) {
 fn check_clock(job: &Job, option: &str, clock: u64, diagnostics: &mut Diagnostics) {
     if !CLOCKS.contains(&clock) {
         let what = format!("{clock} is no clock that goes on by itself");
-        let cure = "give 0 (real time), 1 (monotonic), 4 (raw), 7 (since boot) or 11 (TAI)";
-        diagnostics.usage(job, option, what, cure);
+        let remedy = "give 0 (real time), 1 (monotonic), 4 (raw), 7 (since boot) or 11 (TAI)";
+        diagnostics.usage(job, option, what, remedy);
     }
 }
 
 /// The logs of worker `number` (from 1 over the run) of a job.
 ///
-/// Oracle: a latency that is not measured has no file; without samples of bandwidth its file stays
-/// empty unless it is one of windows.
+/// Oracle: a latency that is not measured has no file. With disable_bw the bandwidth file exists but
+/// stays empty, unless it holds averages over windows.
 pub(crate) fn of_worker(job: &Job, number: u32) -> Option<Logs> {
     let measure = &job.measure;
-    let asked = &measure.logs;
+    let options = &measure.logs;
     let kinds = [
-        (&asked.bandwidth, LogKind::Bandwidth, true),
-        (&asked.iops, LogKind::Iops, true),
-        (&asked.latency, LogKind::Slat, !measure.disable_slat),
-        (&asked.latency, LogKind::Clat, !measure.disable_clat),
-        (&asked.latency, LogKind::Lat, !measure.disable_lat),
-        (&asked.histogram, LogKind::Histogram, !measure.disable_clat),
+        (&options.bandwidth, LogKind::Bandwidth, true),
+        (&options.iops, LogKind::Iops, true),
+        (&options.latency, LogKind::Slat, !measure.disable_slat),
+        (&options.latency, LogKind::Clat, !measure.disable_clat),
+        (&options.latency, LogKind::Lat, !measure.disable_lat),
+        (&options.histogram, LogKind::Histogram, !measure.disable_clat),
     ];
     let files: Vec<(LogKind, String)> = kinds
         .into_iter()
         .filter_map(|(prefix, kind, measured)| {
             Some((prefix.as_deref().filter(|_| measured)?, kind))
         })
-        .map(|(prefix, kind)| (kind, file(job, prefix, kind, number)))
+        .map(|(prefix, kind)| (kind, file_name(job, prefix, kind, number)))
         .collect();
-    let epoch = asked.unix_epoch || asked.other_epoch;
-    let given = |time: Nanos| Some(time).filter(|time| time.0 > 0);
+    let epoch = options.unix_epoch || options.other_epoch;
+    let nonzero = |time: Nanos| Some(time).filter(|time| time.0 > 0);
     (!files.is_empty()).then(|| Logs {
         files,
-        shared: !asked.per_job,
-        window: given(asked.window),
+        shared: !options.per_job,
+        window: nonzero(options.window),
         part: measure
             .bwavgtime
             .min(measure.iopsavgtime)
-            .min(asked.window)
+            .min(options.window)
             .max(Nanos::from_millis(1)),
-        value: asked.value,
-        histogram_window: given(asked.histogram_window),
-        coarseness: asked.coarseness,
-        offset: asked.offset,
-        priority: asked.priority,
-        issue_time: asked.issue_time,
+        value: options.value,
+        histogram_window: nonzero(options.histogram_window),
+        coarseness: options.coarseness,
+        offset: options.offset,
+        priority: options.priority,
+        issue_time: options.issue_time,
         rates: !measure.disable_bw,
-        clock: epoch.then_some(asked.clock as i32),
+        clock: epoch.then_some(options.clock as i32),
         zero: 0,
-        store_compressed: asked.store_compressed,
-        entries: asked.entries,
-        compression: asked.compression,
-        compression_cpus: asked.compression_cpus.clone(),
+        store_compressed: options.store_compressed,
+        entries: options.entries,
+        compression: options.compression,
+        compression_cpus: options.compression_cpus.clone(),
         failures: Vec::new(),
     })
 }
 
-/// PREFIX_KIND.NUMBER.log; PREFIX_KIND.log where jobs share it.
-fn file(job: &Job, prefix: &str, kind: LogKind, number: u32) -> String {
+/// PREFIX_KIND.NUMBER.log, or PREFIX_KIND.log if jobs share it.
+fn file_name(job: &Job, prefix: &str, kind: LogKind, number: u32) -> String {
     let prefix = if prefix.is_empty() { &job.identity.name } else { prefix };
     let logs = &job.measure.logs;
     let number = if logs.per_job { format!(".{number}") } else { String::new() };
@@ -138,22 +138,22 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_go_together_is_told() {
-        let told = |change: fn(&mut Job)| {
+    fn conflicting_log_options_are_reported() {
+        let check_with = |change: fn(&mut Job)| {
             let mut job = job();
             change(&mut job);
             let mut diagnostics = Diagnostics::default();
             check(&job, &mut diagnostics);
             diagnostics.finish().map(|messages| messages.len()).map_err(|error| error.to_string())
         };
-        assert_eq!(told(|_| {}), Ok(0));
-        let error = told(|job| job.measure.logs.issue_time = true).unwrap_err();
+        assert_eq!(check_with(|_| {}), Ok(0));
+        let error = check_with(|job| job.measure.logs.issue_time = true).unwrap_err();
         assert!(error.contains("no write_lat_log, no log_offset"), "{error}");
-        let error = told(|job| {
+        let error = check_with(|job| {
             job.measure.logs.unix_epoch = true;
             job.measure.logs.clock = 2;
         });
         assert!(error.unwrap_err().contains("log_alternate_epoch_clock_id"));
-        assert_eq!(told(|job| job.measure.logs.histogram = Some(String::new())), Ok(1));
+        assert_eq!(check_with(|job| job.measure.logs.histogram = Some(String::new())), Ok(1));
     }
 }

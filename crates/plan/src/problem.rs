@@ -1,4 +1,4 @@
-//! What keeps a run from starting, and the collector that gathers all of it.
+//! Reasons why a run cannot start, and the collector of these problems and of messages.
 
 use crate::policy::Policy;
 use job::Job;
@@ -6,13 +6,13 @@ use record::{Message, Remedy, Sentence};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-/// Whose fault it is, hence the exit code.
+/// The kind of a problem, which selects the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ProblemKind {
-    /// The jobs contradict themselves: wrong on every machine. Exit 2.
+    /// The jobs contradict themselves on every machine. Exit code 2.
     Usage,
-    /// The jobs are sound, but not on these targets: they would destroy data, or the target is
-    /// missing, too small, not permitted or not able. Exit 3.
+    /// The jobs cannot run on these targets: they would destroy data, or a target is missing, too
+    /// small, not permitted or lacks a capability. Exit code 3.
     Refusal,
 }
 
@@ -21,13 +21,13 @@ pub enum ProblemKind {
 pub struct Problem {
     /// Usage or refusal.
     pub kind: ProblemKind,
-    /// Where the job was defined ("quick.fio:7"); empty when it is about all jobs.
+    /// Where the job was defined ("quick.fio:7"); empty if the problem concerns all jobs.
     pub origin: String,
-    /// Name of the job; empty when it is about all jobs.
+    /// Name of the job; empty if the problem concerns all jobs.
     pub job: String,
-    /// The option it is about.
+    /// The option to change.
     pub option: String,
-    /// What was found, both numbers where two do not fit.
+    /// What is wrong, with the figures.
     pub found: Sentence,
     /// What to do.
     pub remedy: Remedy,
@@ -54,7 +54,7 @@ pub struct PlanError {
 }
 
 impl PlanError {
-    /// 2 when a job file has to be changed, else 3.
+    /// 2 if a job file has to be changed, else 3.
     pub fn exit_code(&self) -> i32 {
         match self.problems.iter().map(|p| p.kind).min() {
             Some(ProblemKind::Usage) | None => 2,
@@ -63,11 +63,11 @@ impl PlanError {
     }
 }
 
-/// Problems of one job that only differ in what was found are listed up to this many: a job of ten
-/// thousand files in a directory that cannot be written has one problem, not ten thousand.
+/// Maximum number of listed problems of one job with the same option and remedy. Without it, a job of
+/// ten thousand files in a directory that cannot be written would list ten thousand problems.
 const ALIKE_MAX: usize = 8;
 
-/// What Linux calls the errors that jobs end with where they cannot be set up.
+/// The errno values of Linux that jobs which cannot be set up end with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub(crate) enum Errno {
@@ -83,19 +83,19 @@ pub(crate) enum Errno {
     Unsupported = 95,
 }
 
-/// Collects problems and messages. Clones of a job meet the same ones: each is kept once.
+/// Collects problems and messages. Each is kept once, because all clones of a job have the same ones.
 #[derive(Default)]
 pub(crate) struct Diagnostics {
-    /// Under the name fio, problems of one job's files leave the others alone.
+    /// Called as fio: a problem of one job's files ends only that job.
     as_fio: bool,
     problems: Vec<Problem>,
-    /// There are problems that let nothing run.
+    /// At least one problem keeps all jobs from running.
     fatal: bool,
-    /// What the next problem is for the job it is about, where that one alone need not run.
+    /// The error that the next problem ends its job with, if the other jobs can run.
     ending: Option<Errno>,
-    /// What the worker at hand ends with.
+    /// The error that the current worker ends with.
     unready: Option<Errno>,
-    /// (job, option, remedy) → how many there were, and where the last one listed is.
+    /// (job, option, remedy) → number of such problems, and index of the last one listed.
     alike: HashMap<(String, String, String), (usize, usize)>,
     messages: Vec<Message>,
     seen: HashSet<(String, String, String)>,
@@ -106,14 +106,15 @@ impl Diagnostics {
         Diagnostics { as_fio: policy.as_fio, ..Diagnostics::default() }
     }
 
-    /// The next problem is one that fio finds when it sets up the files of a job, or at its first
-    /// I/O: under its name that job ends with this error, and the others run.
+    /// Marks the next problem as one that fio finds when it sets up the files of a job, or at the
+    /// first I/O. Called as fio, that job ends with this error and the others run.
     pub fn ending(&mut self, errno: Errno) -> &mut Self {
         self.ending = Some(errno);
         self
     }
 
-    /// What a worker ends with by the problems since this was last asked; `None`: it can run.
+    /// The error that a worker ends with because of the problems since the last call; `None` if it can
+    /// run.
     pub fn take_unready(&mut self) -> Option<Errno> {
         self.unready.take()
     }
@@ -138,7 +139,7 @@ impl Diagnostics {
         self.add(ProblemKind::Refusal, Some(job), option, found.into(), remedy.into());
     }
 
-    /// A usage problem of the jobs together.
+    /// Adds a usage problem that concerns all jobs.
     pub fn usage_overall(
         &mut self,
         option: &str,
@@ -149,26 +150,26 @@ impl Diagnostics {
     }
 
     pub fn warn(&mut self, job: &Job, text: impl Into<Sentence>) {
-        self.tell(Message::warning(Some(&job.identity.name), text));
+        self.add_message(Message::warning(Some(&job.identity.name), text));
     }
 
     pub fn note(&mut self, job: &Job, text: impl Into<Sentence>) {
-        self.tell(Message::note(Some(&job.identity.name), text));
+        self.add_message(Message::note(Some(&job.identity.name), text));
     }
 
-    pub fn tell(&mut self, message: Message) {
+    pub fn add_message(&mut self, message: Message) {
         let job = message.job.clone().unwrap_or_default();
         if self.seen.insert((String::new(), job, message.text.to_string())) {
             self.messages.push(message);
         }
     }
 
-    /// Whether nothing can run.
+    /// Whether no job can run.
     pub fn is_fatal(&self) -> bool {
         self.fatal
     }
 
-    /// The messages, with problems of jobs that others can run without; or every problem there was.
+    /// The messages, including the problems of single jobs. If no job can run, all problems instead.
     pub fn finish(mut self) -> Result<Vec<Message>, PlanError> {
         for (count, last) in self.alike.into_values().filter(|(count, _)| *count > ALIKE_MAX) {
             let more = count - ALIKE_MAX;
@@ -178,8 +179,8 @@ impl Diagnostics {
         if self.fatal {
             return Err(PlanError { problems: self.problems });
         }
-        let told = self.problems.iter().map(|problem| Message::error(None, problem.to_string()));
-        self.messages.extend(told);
+        let errors = self.problems.iter().map(|problem| Message::error(None, problem.to_string()));
+        self.messages.extend(errors);
         Ok(self.messages)
     }
 

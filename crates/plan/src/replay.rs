@@ -73,7 +73,7 @@ pub(crate) fn check_logs(jobs: &[Job], workers: &[Worker], diagnostics: &mut Dia
             "{count} workers write the iolog {log}: split it before it is replayed, or give each \
              job a log of its own"
         );
-        diagnostics.tell(Message::warning(name.map(|j| j.identity.name.as_str()), text));
+        diagnostics.add_message(Message::warning(name.map(|j| j.identity.name.as_str()), text));
     }
 }
 

@@ -5,28 +5,27 @@ use crate::random::between;
 use job::{ObjectMix, ObjectWork};
 use record::SplitMix64;
 
-/// The numbered objects of a worker. Nobody else has them, so that what it deletes is missing to
-/// nobody.
+/// The numbered objects of a worker. Workers share no objects, so none reads what another has deleted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ObjectSet {
-    /// What is done with them.
+    /// The operations on them.
     pub work: ObjectWork,
-    /// What the paths of all of them begin with: "/bucket/prefix/CLONE/".
+    /// Prefix of their paths: "/bucket/prefix/CLONE/".
     pub below: String,
-    /// Objects 0 to this, exclusive, are there at the beginning; for [`ObjectWork::Put`], are put,
-    /// and 0 stands for as many as the time allows.
+    /// Number of objects that exist at the start. For [`ObjectWork::Put`] the number of objects to
+    /// put, where 0 means as many as the runtime allows.
     pub count: u32,
-    /// Shares of [`ObjectWork::Mixed`].
+    /// Shares of the operations of [`ObjectWork::Mixed`].
     pub mix: ObjectMix,
-    /// Length of the range that a get fetches, in bytes; `None`: the whole object.
+    /// Length of the range that a get fetches, in bytes; `None` for the whole object.
     pub range: Option<u64>,
-    /// Size of the parts that objects are put in, in bytes; `None`: each is one request.
+    /// Size of the parts of an upload, in bytes; `None` if each object is put with one request.
     pub part_size: Option<u64>,
-    /// Parts of one upload in flight.
+    /// Maximum parts of one upload in flight.
     pub part_concurrent: u32,
-    /// Keys that one list asks for.
+    /// Maximum keys per list request.
     pub max_keys: u32,
-    /// Operations of all kinds together a second, of a mix; `None`: as fast as it can.
+    /// Rate limit of [`ObjectWork::Mixed`], in operations of all kinds per second.
     pub rate: Option<u64>,
     /// Sizes of the objects.
     pub(crate) sizes: BlockPlan,
@@ -34,7 +33,7 @@ pub struct ObjectSet {
 }
 
 impl ObjectSet {
-    /// Objects `0..count` below a path, all of one size, and what is done with them.
+    /// Objects `0..count` with the path prefix `below`, all of one size.
     pub fn new(work: ObjectWork, below: &str, count: u32, size: u64) -> ObjectSet {
         ObjectSet {
             work,
@@ -47,7 +46,7 @@ impl ObjectSet {
         }
     }
 
-    /// Size of an object, in bytes: of each number always the same.
+    /// Size of an object, in bytes. A number always has the same size.
     pub fn size(&self, number: u32) -> u64 {
         let drawn = SplitMix64::nth(self.seed, u64::from(number));
         match &self.sizes {
@@ -58,16 +57,16 @@ impl ObjectSet {
             BlockPlan::Split(entries) => {
                 let mut percent = between(drawn, 0, 99) as u32;
                 let fits = entries.iter().find(|(_, share)| {
-                    let here = percent < *share;
+                    let is_drawn = percent < *share;
                     percent = percent.saturating_sub(*share);
-                    here
+                    is_drawn
                 });
                 fits.or(entries.last()).map_or(1, |(size, _)| *size)
             }
         }
     }
 
-    /// Writes the path of an object over `path`.
+    /// Replaces `path` by the path of an object.
     pub fn path(&self, number: u32, path: &mut String) {
         record::numbered_path(&self.below, number, path);
     }
@@ -82,14 +81,14 @@ mod tests {
     }
 
     #[test]
-    fn names_are_below_the_prefix_by_number() {
+    fn a_path_is_the_prefix_and_the_number() {
         let mut path = "before".to_owned();
         set(BlockPlan::Fixed(1)).path(42, &mut path);
         assert_eq!(path, "/b/p/0/00000042");
     }
 
     #[test]
-    fn a_number_has_one_size_and_sizes_have_their_shares() {
+    fn an_object_keeps_its_size_and_sizes_follow_their_shares() {
         let split = set(BlockPlan::Split(vec![(4096, 50), (1 << 20, 30), (5 << 20, 20)]));
         let mut counts = [0; 3];
         for number in 0..10_000 {
