@@ -347,7 +347,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_ends_at_once_is_a_batch_of_one_without_a_submission() {
+    fn io_that_ends_at_once_is_a_batch_of_one_without_a_submission() {
         let mut meter = Meter::<true, true, false>::new(0, 1_000);
         let stamps = Stamps { intended: 10, ready: 10, issued: 10 };
         for direction in [Direction::Trim, Direction::Trim, Direction::Write] {
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_in_flight_is_known_without_latencies() {
+    fn the_io_in_flight_is_known_without_latencies() {
         let mut meter = Meter::<false, true, false>::new(0, 1_000);
         let stamps = Stamps { intended: 0, ready: 0, issued: 10 };
         for _ in 0..4 {

@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_array_that_resyncs_says_how_far_it_is() {
+    fn the_progress_of_a_resync_is_reported() {
         let root = tempfile::tempdir().unwrap();
         let md = root.path().join("sys/class/block/md0/md");
         std::fs::create_dir_all(&md).unwrap();

@@ -128,7 +128,7 @@ unused devices: <none>
 ";
 
     #[test]
-    fn a_degraded_array_that_recovers_says_how_far_and_how_fast() {
+    fn progress_and_speed_of_a_recovery_are_reported() {
         let arrays = parse(SEVERAL);
         assert_eq!(arrays.keys().collect::<Vec<_>>(), ["md0", "md1", "md127", "md5"]);
         let md5 = &arrays["md5"];
@@ -146,7 +146,7 @@ unused devices: <none>
     }
 
     #[test]
-    fn arrays_that_wait_or_are_whole_or_inactive_are_told_apart() {
+    fn pending_complete_and_inactive_arrays_are_distinguished() {
         let arrays = parse(SEVERAL);
         let md1 = &arrays["md1"];
         assert_eq!((md1.level.as_str(), md1.members[0].marks.as_str()), ("raid1", "W"));

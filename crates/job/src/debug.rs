@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_area_is_named_with_those_there_are() {
+    fn the_error_of_an_unknown_area_lists_all_areas() {
         for (list, part) in
             [("foo", "'foo' is none of all, process"), ("job", "job:1"), ("job:x", "from 1")]
         {

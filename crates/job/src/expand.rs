@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_no_expression_keeps_its_shape() {
+    fn text_that_is_no_expression_is_unchanged() {
         for (typed, expanded) in [
             ("/tmp/$ncpus", "/tmp/2"),
             ("a-$pagesize", "a-4096"),
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn environment_fills_in_what_is_there() {
+    fn set_environment_variables_are_expanded() {
         let lookup = |name: &str| (name == "FOO").then(|| "4k".to_string());
         for (typed, expanded) in [
             ("${FOO}", "4k"),

@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn fathom_prints_what_a_shell_takes_back() {
+    fn printed_arguments_are_quoted_for_a_shell() {
         let mut shown = Shown::new(Dialect::Fathom, &[]);
         let mut all = vec![given("rw", "read")];
         shown.global(&all);

@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_host_is_told_why() {
+    fn an_invalid_host_is_reported_with_the_reason() {
         for text in
             ["", ":80", "a:", "a:0", "a:70000", "a:b:c", "[::1", "[::1]x", "http://a", "a/b"]
         {

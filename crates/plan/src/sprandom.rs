@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cache_puts_off_what_is_written_again() {
+    fn a_cache_delays_rewritten_blocks() {
         let blocks = 1 << 20;
         let region = blocks * 115 / 100 / 100;
         for (cached, lag) in [(0, 1), (1, 2), (region / 2, 2), (region * 3 / 2, 3), (blocks, 88)] {

@@ -439,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_printed_is_known_and_nothing_else() {
+    fn only_printed_values_are_known() {
         let h = printed(&[]);
         assert_eq!((h.count(), h.min(), h.max(), h.mean()), (4, 731, 2_000_009, 500_500.25));
         assert!((h.stddev() - 1000.5).abs() < 1e-6, "{}", h.stddev());

@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_new_is_taken_each_time() {
+    fn each_call_takes_only_new_entries() {
         let mut histogram = Histogram::new();
         let mut seen = Vec::new();
         [100, 5_000, 5_001].iter().for_each(|value| histogram.record(*value));

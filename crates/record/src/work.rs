@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_older_program_does_not_tell_is_left_open() {
+    fn a_field_that_an_older_program_does_not_write_is_unknown() {
         let work: Work = serde_json::from_str("{}").unwrap();
         assert_eq!(work, Work::default());
     }

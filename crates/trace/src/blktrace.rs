@@ -367,7 +367,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn what_is_wrong_names_its_byte() {
+    fn an_error_names_the_byte() {
         let good = record(0, 0, 512, queued(READ), false);
         let cut = events(&[&good[..], &good[..20]].concat()).unwrap_err();
         assert!(cut.starts_with("byte 48: the trace ends within a record: 20 of 48"), "{cut}");

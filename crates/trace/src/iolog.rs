@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_names_its_line() {
+    fn an_error_names_the_line() {
         let opened = "fio version 2 iolog\n/a add\n/a open\n";
         for (rest, expected) in [
             ("/a bogus 0 1", "line 4: 'bogus' is no action: expected add, open"),

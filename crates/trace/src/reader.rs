@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_bytes_say_what_it_is() {
+    fn the_first_bytes_identify_the_format() {
         let format = |bytes: &[u8]| Reader::new(bytes).map(|r| r.format());
         assert_eq!(format(b"fio version 2 iolog\n"), Ok(Format::Iolog(2)));
         assert_eq!(format(b"fio version 3 iolog"), Ok(Format::Iolog(3)));

@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mkfs_is_told_to_finish_and_to_keep_what_was_laid_out() {
+    fn mkfs_initialises_everything_and_discards_nothing() {
         assert_eq!(arguments("xfs", true), ["-q", "-f", "-K"]);
         assert_eq!(arguments("xfs", false), ["-q", "-f"]);
         assert!(arguments("ext4", false).contains(&"lazy_itable_init=0,lazy_journal_init=0"));
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_filesystem_nobody_makes_is_refused() {
+    fn an_unknown_filesystem_is_refused() {
         let error = check("nonesuchfs").unwrap_err().text;
         assert!(error.starts_with("fs=nonesuchfs: there is no mkfs.nonesuchfs"), "{error}");
     }

@@ -356,7 +356,7 @@ mod tests {
 
     /// A clone of the lock's file stands for a program that outlives its session.
     #[test]
-    fn a_journal_is_taken_over_only_when_nobody_holds_it() {
+    fn a_journal_is_taken_over_only_if_no_process_holds_it() {
         let host = Host::at("/");
         let state = tempfile::tempdir().unwrap();
         let mut journal = Journal::begin(&host, state.path()).unwrap();

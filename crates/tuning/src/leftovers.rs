@@ -91,7 +91,7 @@ mod tests {
     use crate::journal::Entry;
 
     #[test]
-    fn changes_of_running_sessions_stay_and_those_of_ended_ones_are_undone() {
+    fn only_changes_of_ended_sessions_are_undone() {
         let host = Host::at("/");
         let state = tempfile::tempdir().unwrap();
         let (kept, gone) = (state.path().join("kept"), state.path().join("gone"));

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_are_none_are_told_from_those_a_machine_may_know() {
+    fn invalid_values_are_refused_and_unknown_names_are_accepted() {
         for (setting, value) in [
             (Setting::Scheduler, "mq-deadline"),
             (Setting::Fs, "ext4"),

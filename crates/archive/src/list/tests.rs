@@ -77,7 +77,7 @@ fn the_set_before_is_another_of_the_same() {
 }
 
 #[test]
-fn filters_let_through_what_they_say() {
+fn filters_select_the_matching_runs() {
     let (_directory, mut archive) = archive();
     for (hour, name) in ["alpha", "beta", "gamma"].into_iter().enumerate() {
         let mut run = record(name, hour as u64);

@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn the_greatest_depth_that_keeps_the_target_is_found_and_measured_once_more() {
+    fn the_greatest_depth_that_meets_the_target_is_found_and_measured_again() {
         for (depth, capable) in [(32, 32), (32, 9), (32, 1), (1, 1), (100, 99), (7, 3)] {
             let mut search = search(depth, 95.0, false);
             let tried = run(&mut search, capable, 100).unwrap();

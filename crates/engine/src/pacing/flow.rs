@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_late_worker_catches_up_and_one_that_ends_holds_back_nobody() {
+    fn a_late_worker_catches_up_and_an_ended_one_delays_no_other() {
         let mut all = flows(&[1, 1], Nanos(1));
         let mut second = all.pop().unwrap();
         let mut first = all.pop().unwrap();

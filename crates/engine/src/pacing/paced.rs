@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn io_that_is_taken_back_keeps_its_place_in_the_schedule() {
+    fn io_that_was_not_accepted_keeps_its_place_in_the_schedule() {
         let mut worker = Worker::default();
         worker.pacing.limit.read = Some(plan::RateLimit::Iops(1000));
         let mut gate = gate(&worker).unwrap();
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn overlapping_io_waits_for_what_is_in_flight() {
+    fn io_waits_for_overlapping_io_in_flight() {
         let mut worker = Worker::default();
         worker.queue.depth = 2;
         worker.placing.serialize_overlap = true;

@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn gets_stay_among_what_is_there_and_ranges_within_objects() {
+    fn gets_read_only_existing_objects_and_ranges_within_them() {
         let mut ranged = worker(ObjectWork::Get, 8);
         ranged.numbered.as_mut().unwrap().range = Some(1000);
         ranged.stop.time_based = true;
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mix_keeps_its_shares_and_touches_nothing_that_is_deleted() {
+    fn a_mix_keeps_its_shares_and_uses_no_deleted_object() {
         let mut mixed = worker(ObjectWork::Mixed, 40);
         mixed.stop.time_based = true;
         let work = numbered(&mixed);
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_deleted_now_waits_and_nothing_left_is_the_end() {
+    fn a_delete_waits_for_a_free_object_and_ends_without_any() {
         let mut mixed = worker(ObjectWork::Mixed, 1);
         mixed.stop.time_based = true;
         mixed.numbered.as_mut().unwrap().mix = ObjectMix { get: 1, stat: 0, put: 0, delete: 1 };
@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn what_failed_is_not_there_and_what_was_put_is_known() {
+    fn a_failed_put_adds_no_object_and_a_completed_put_does() {
         let mut mixed = worker(ObjectWork::Mixed, 1);
         mixed.stop.time_based = true;
         let mut work = numbered(&mixed);

@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn holes_and_unwritten_ranges_are_told_from_data() {
+    fn holes_and_unwritten_ranges_are_distinguished_from_data() {
         const M: u64 = 1 << 20;
         let file = scratch();
         allocate(&file, 4 * M, false).unwrap();

@@ -324,7 +324,7 @@ fn two_workers_share_pointers_and_limits() {
 }
 
 #[test]
-fn io_that_was_never_issued_blocks_nobody() {
+fn io_that_was_never_issued_blocks_no_other_io() {
     let device = Device::new();
     let targets = targets(&device);
     let worker = worker(ReadWrite::Write, 4 * K, 0..1);

@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn zeros_repeats_and_noise_are_told_apart() {
+    fn zeros_repeats_and_noise_are_distinguished() {
         let noise = noise(3 * BLOCK);
         let block = |n: usize| noise[n * BLOCK..(n + 1) * BLOCK].to_vec();
         let seen = describe(&[vec![0; BLOCK], block(0), block(1), block(1), vec![0; BLOCK]]);

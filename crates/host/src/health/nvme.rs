@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worn_and_hot_disk_says_so() {
+    fn wear_and_heat_of_a_disk_are_reported() {
         let mut identity = vec![0; IDENTIFY_BYTES];
         identity[266..268].copy_from_slice(&343_u16.to_le_bytes());
         identity[268..270].copy_from_slice(&353_u16.to_le_bytes());

@@ -65,7 +65,7 @@ fn prefixes_count_as_fio_has_them() {
 }
 
 #[test]
-fn what_follows_a_number_is_no_longer_ignored() {
+fn text_after_a_number_is_an_error() {
     for text in ["4x", "1e3", "1.5k", "1kk", "0x10k", "0x", "k", "1 k", "", "1k k", "2*3", "--1"] {
         let error = whole_number(text, K1024).unwrap_err();
         assert!(error.contains("expected a number with an optional suffix"), "{text}: {error}");
@@ -230,7 +230,7 @@ fn switches_and_floats() {
 }
 
 #[test]
-fn an_empty_value_says_what_belongs_there() {
+fn the_error_of_an_empty_value_names_the_expected_value() {
     let def = row(Kind::Int { min: 0, max: 9, lists: false });
     assert!(parse(&def, Some(""), K1024).unwrap_err().contains("needs a value: a number"));
     assert!(parse(&def, None, K1024).unwrap_err().contains("needs a value"));

@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_skewed_clock_is_told_by_how_much() {
+    fn the_skew_of_a_clock_is_reported() {
         let body = "<Error><Code>RequestTimeTooSkewed</Code><Message>Too large.</Message>\
                     <ServerTime>2013-05-24T01:20:05Z</ServerTime></Error>";
         let (code, message) = said(403, &[("date", "Fri, 24 May 2013 09:00:00 GMT")], body);
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_key_or_region_is_said() {
+    fn a_wrong_key_or_region_is_reported() {
         let error = |inner: &str| format!("<Error>{inner}</Error>");
         let body = error("<Code>SignatureDoesNotMatch</Code><Message>No match.</Message>");
         let (_, message) = said(403, &[], &body);

@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn swift_lists_go_on_while_they_are_full() {
+    fn swift_lists_continue_while_pages_are_full() {
         let full = "[{\"name\":\"a\",\"bytes\":1,\"hash\":\"h\"},{\"subdir\":\"p/\"}]";
         let listing = read(Protocol::Swift, full);
         assert_eq!(listing.entries, [entry("a", 1, Some("h"))]);
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list_is_said() {
+    fn an_answer_that_is_no_list_is_reported() {
         assert!(garbage(Protocol::S3, "<html/>").contains("it is a 'html'"));
         assert!(garbage(Protocol::S3, "nothing").contains("expected a ListBucketResult"));
         let size = "<ListBucketResult><Contents><Size>-1</Size></Contents></ListBucketResult>";

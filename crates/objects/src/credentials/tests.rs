@@ -110,7 +110,7 @@ fn profiles_say_keys_region_and_endpoint() {
 }
 
 #[test]
-fn variables_go_before_profiles_that_nobody_asked_for() {
+fn variables_override_a_profile_that_was_not_requested() {
     let variables = [
         ("AWS_ACCESS_KEY_ID", "EID"),
         ("AWS_SECRET_ACCESS_KEY", " ES\n"),

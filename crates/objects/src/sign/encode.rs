@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_unreserved_stands_as_it_is() {
+    fn only_unreserved_characters_are_not_encoded() {
         assert_eq!(path("/bucket/a-b_c.d~e/F9"), "/bucket/a-b_c.d~e/F9");
         assert_eq!(path("/b/a b+c%d*e"), "/b/a%20b%2Bc%25d%2Ae");
         assert_eq!(path("/b/é€😀"), "/b/%C3%A9%E2%82%AC%F0%9F%98%80");

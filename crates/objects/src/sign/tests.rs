@@ -221,7 +221,7 @@ fn keys_are_sent_as_they_are() {
 }
 
 #[test]
-fn buckets_go_into_the_host_where_they_can() {
+fn buckets_become_part_of_the_host_if_possible() {
     let of = |bucket: &str, host: &str, security: Security| {
         let store = Store { addressing: Addressing::VirtualHost, security, ..s3(host, 9000) };
         let (head, _) = head(&store, Action::Head, &format!("/{bucket}/k"));
@@ -383,7 +383,7 @@ fn class_key_and_token_are_signed_along() {
 }
 
 #[test]
-fn nobody_signs_nothing() {
+fn anonymous_requests_are_not_signed() {
     let store = Store { access: Access::Anonymous, ..s3("h", 9000) };
     let (head, _) = head(&store, Action::Put, "/b/k");
     assert!(!head.contains("uthorization") && !head.contains("x-amz"), "{head}");
@@ -423,7 +423,7 @@ fn webdav_and_swift_ask_for_paths() {
 }
 
 #[test]
-fn what_cannot_be_sent_is_refused() {
+fn requests_that_cannot_be_sent_are_refused() {
     let store = s3("h", 9000);
     assert!(refused(&store, Action::Head, "/b").contains("names no object"));
     assert!(refused(&store, Action::Head, "/b/").contains("names no object"));

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_chunk_is_refused() {
+    fn an_invalid_chunk_is_refused() {
         let long = [b"1;".as_slice(), &vec![b'x'; HEAD_MAX]].concat();
         for text in [
             b"x\r\n".as_slice(),

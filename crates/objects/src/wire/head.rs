@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_body_is_told_in_each_way() {
+    fn each_way_to_end_a_body_is_recognized() {
         let ok = |rest: &str| one(&format!("HTTP/1.1 200 OK\r\n{rest}\r\n"), Verb::Get);
         assert_eq!(ok("Content-Length: 12\r\n").framing, Framing::Length(12));
         assert_eq!(ok("content-length: 3, 3\r\n").framing, Framing::Length(3));
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_says_is_kept() {
+    fn the_fields_of_a_head_are_kept() {
         let said = "ETag: \"abc\"\r\nContent-Range: bytes 5-9/*\r\nContent-Length: 5\r\n";
         let head = one(&format!("HTTP/1.1 206 Partial\r\n{said}\r\n"), Verb::Get);
         assert_eq!((head.tag.as_deref(), head.range), (Some("\"abc\""), Some((5, 9))));
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn garbage_is_told_from_a_beginning() {
+    fn garbage_is_distinguished_from_an_incomplete_head() {
         let part = b"HTTP/1.1 200 OK\r\nContent-Le";
         for end in 0..part.len() {
             assert_eq!(read(&part[..end], Verb::Get, false), Ok(None), "{end}");

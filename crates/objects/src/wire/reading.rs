@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_after_an_answer_is_not_part_of_it() {
+    fn bytes_after_an_answer_are_not_part_of_it() {
         let text = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nabHTTP/1.1";
         let (taken, room, result) = read(get(2), text.as_bytes(), 1000);
         assert_eq!((taken, room.as_slice(), result), (text.len() - 8, &b"ab"[..], Ok(200)));

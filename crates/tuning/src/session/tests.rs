@@ -116,7 +116,7 @@ fn changed_values_are_noted_and_refused_values_are_errors() {
 }
 
 #[test]
-fn filesystems_are_made_on_a_scratch_file_and_go_without_a_trace() {
+fn filesystems_are_made_on_a_scratch_file_and_removed_completely() {
     let _alone = alone();
     let (state, place) = (scratch(), scratch());
     let mut session = session(state.path(), mkfs_target(&place));
@@ -147,7 +147,7 @@ fn filesystems_are_made_on_a_scratch_file_and_go_without_a_trace() {
 }
 
 #[test]
-fn a_scratch_filesystem_takes_mount_options_and_too_small_a_one_says_so() {
+fn a_scratch_filesystem_takes_mount_options_and_must_be_large_enough() {
     let _alone = alone();
     let (state, place) = (scratch(), scratch());
     let mut session = session(state.path(), mkfs_target(&place));
@@ -207,7 +207,7 @@ fn a_device_must_be_named_to_be_destroyed_and_must_not_be_in_use() {
 }
 
 #[test]
-fn a_filesystem_of_the_user_is_mounted_otherwise_and_then_as_it_was() {
+fn a_filesystem_of_the_user_is_remounted_and_restored() {
     let _alone = alone();
     let (state, device) = (scratch(), Loop::new(64 << 20));
     system("mkfs.ext4", &["-q", &device.device]);

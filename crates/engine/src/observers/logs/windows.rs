@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn every_window_has_a_line_and_the_last_is_as_long_as_it_was() {
+    fn every_window_has_a_line_and_the_last_may_be_shorter() {
         let ios = [(10, 1), (99, 2), (100, 4), (450, 8)];
         assert_eq!(
             spans(&logged(&Logs::default(), &ios, 450)),
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_greatest_rate_is_that_of_a_part() {
+    fn the_greatest_rate_is_of_a_part_of_the_window() {
         let logs = Logs { value: WindowValue::Max, part: Nanos(30), ..Logs::default() };
         let windows = logged(&logs, &[(5, 33), (40, 66), (50, 33), (99, 33)], 100);
         assert_eq!(spans(&windows), [(0, 100, 165)]);

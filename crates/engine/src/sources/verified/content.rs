@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_a_compressible_block_are_those_of_the_whole() {
+    fn a_part_of_a_compressible_block_has_the_bytes_of_the_whole() {
         let mut content = content(VerifyMethod::Crc32c, None);
         content.compress = (60, 100);
         let mut whole = [0; 400];

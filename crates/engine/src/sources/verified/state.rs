@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_comes_back_from_its_bytes_and_damage_is_seen() {
+    fn a_state_is_read_from_its_bytes_and_damage_is_detected() {
         let bytes = state().encode();
         assert_eq!((bytes.len(), bytes[8]), (240, 216));
         assert_eq!(State::decode(&bytes), Ok(state()));
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_known_to_have_completed_is_expected() {
+    fn only_completed_writes_are_expected() {
         let state = state();
         assert_eq!(state.expects(4, 0, 7), Some(true));
         assert_eq!(state.expects(5, 0, 7), Some(false));

@@ -133,14 +133,14 @@ fn endless_regions_need_neither_memory_nor_luck() {
 }
 
 #[test]
-fn loops_drain_and_are_told() {
+fn loops_drain_and_are_reported() {
     let mut worker = worker(ReadWrite::Read, 4 * K, &[8 * K]);
     worker.stop.loops = 2;
     assert_eq!(text(&worker, 99), "R0+4 R4+4 | loop R0+4 R4+4 end");
 }
 
 #[test]
-fn skips_go_on_to_the_amount() {
+fn skips_continue_until_the_amount_is_done() {
     let mut worker = worker(ReadWrite::Write, 4 * K, &[16 * K]);
     worker.pattern.skip = 4096;
     worker.files[0].start = 64 * K;
@@ -171,7 +171,7 @@ fn time_based_mixes_spare_the_slower_direction() {
 }
 
 #[test]
-fn time_based_cached_work_tells_its_loops() {
+fn time_based_cached_work_reports_its_loops() {
     let mut worker = worker(ReadWrite::RandRead, 4 * K, &[8 * K]);
     worker.stop.time_based = true;
     assert!(!text(&worker, 50).contains("loop"));

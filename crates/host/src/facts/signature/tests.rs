@@ -157,7 +157,7 @@ fn made_by(tool: &str, arguments: &[&str]) -> Option<Vec<&'static str>> {
 const NEEDED: [&str; 4] = ["mkfs.ext4", "mkfs.xfs", "mkfs.btrfs", "mkswap"];
 
 #[test]
-fn the_tools_that_are_here_make_what_is_found() {
+fn signatures_of_the_installed_tools_are_found() {
     let cases: [(&str, &[&str], &[&str]); 15] = [
         ("mkfs.ext4", &["-q", "-F"], &["ext4"]),
         ("mkfs.ext4", &["-q", "-F", "-t", "ext3"], &["ext3"]),

@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_distribution_is_refused_with_a_reason() {
+    fn an_invalid_distribution_is_refused_with_a_reason() {
         for (text, reason) in [
             ("zipf:1", "differ from 1"),
             ("zipf:-1", "at least 0"),

@@ -180,7 +180,7 @@ fn cpus_and_nodes() {
 }
 
 #[test]
-fn engines_that_work_are_those_there_are() {
+fn every_existing_engine_is_accepted() {
     let works = |choice: &&Choice| choice.works && choice.same_as.is_empty();
     let names: Vec<&str> = ENGINES.iter().filter(works).map(|choice| choice.name).collect();
     assert!(!names.is_empty());
@@ -239,7 +239,7 @@ fn content_of_buffers_follows_the_last_word() {
 }
 
 #[test]
-fn errors_to_ignore_and_to_go_on_after() {
+fn errors_to_ignore_and_to_continue_after_are_read() {
     let ignored = one("ignore_error", "EAGAIN,ENOSPC:122,:EIO").errors.ignored;
     assert_eq!((ignored.read, ignored.write, ignored.trim), (vec![11], vec![28, 122], vec![5]));
     refused("ignore_error", &["foo", "EIO,foo", "99999", "0", "-5", "1,2,3,4"]);

@@ -21,7 +21,7 @@ fn an_error_status_keeps_the_connection_and_its_explanation() {
 }
 
 #[test]
-fn content_of_the_wrong_length_is_told_from_content_that_ends() {
+fn a_wrong_length_is_distinguished_from_truncated_content() {
     let server = Server::closing("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nabc");
     assert_eq!(failing(&server, 6), Failure::Short { came: 3, due: 6 });
     let server = Server::saying(ok(b"abc"));
@@ -32,7 +32,7 @@ fn content_of_the_wrong_length_is_told_from_content_that_ends() {
 }
 
 #[test]
-fn garbage_is_told_as_such() {
+fn garbage_is_reported_as_garbage() {
     for garbage in [
         "220 mail.example ESMTP\r\n".to_string(),
         "\0\0\0\0".into(),
@@ -46,7 +46,7 @@ fn garbage_is_told_as_such() {
 }
 
 #[test]
-fn what_comes_after_an_answer_ends_the_connection() {
+fn bytes_after_an_answer_end_the_connection() {
     let server = Server::saying("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabcd");
     let mut client = client(server.store(), 1);
     // Whether the surplus is seen at once or when the next request has begun, it is not content.
@@ -123,7 +123,7 @@ fn a_slow_answer_is_no_silence() {
 }
 
 #[test]
-fn no_one_listening_is_no_connection() {
+fn connecting_fails_if_no_server_listens() {
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let endpoints = vec![endpoint("127.0.0.1", free)];
     let store = Store { endpoints, timeout: PATIENCE, ..Store::default() };
@@ -137,7 +137,7 @@ fn no_one_listening_is_no_connection() {
 }
 
 #[test]
-fn a_host_without_an_address_is_told_at_once() {
+fn a_host_without_an_address_is_reported_at_once() {
     let endpoints = vec![Endpoint { host: "no such host.invalid".into(), port: 1 }];
     let store = Arc::new(Store { endpoints, ..Store::default() });
     match Client::open(store, 1, clock()) {
@@ -211,7 +211,7 @@ fn moody(bad: u64, answer: &'static str) -> Server {
 }
 
 #[test]
-fn what_may_pass_is_repeated_as_often_as_allowed() {
+fn temporary_failures_are_retried_as_often_as_allowed() {
     let slow = "HTTP/1.1 503 Slow Down\r\nContent-Length: 0\r\n\r\n";
     for (answer, kind) in [(slow, "503"), ("", "short body")] {
         let server = moody(2, answer);
@@ -300,7 +300,7 @@ fn all_that_is_under_way_can_be_given_up() {
 }
 
 #[test]
-fn progress_keeps_to_its_timeout() {
+fn progress_returns_after_its_timeout() {
     let server = Server::new(|_, stream| hold(stream));
     let mut client = client(server.store(), 1);
     let mut buffers = Buffers::new("");
@@ -315,7 +315,7 @@ fn progress_keeps_to_its_timeout() {
 }
 
 #[test]
-fn what_cannot_be_sent_is_refused_and_costs_no_connection() {
+fn a_request_that_cannot_be_sent_is_refused_without_a_connection() {
     let server = Server::saying(ok(b"abc"));
     let mut store = server.store();
     store.protocol = crate::Protocol::S3;

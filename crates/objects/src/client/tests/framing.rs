@@ -4,7 +4,7 @@ use super::*;
 use crate::Protocol;
 
 #[test]
-fn content_comes_however_it_is_framed() {
+fn content_is_received_with_each_kind_of_framing() {
     let chunked = "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n3;x=1\r\ndef\r\n0\r\nA: b\r\n\r\n";
     for answer in [
         "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nabcdef".to_string(),
@@ -84,7 +84,7 @@ pub fn pattern(length: usize) -> Vec<u8> {
 }
 
 #[test]
-fn much_content_arrives_whole_both_ways() {
+fn large_content_is_sent_and_received_completely() {
     let length = 9_000_001;
     let server = Server::new(|_, stream| {
         let mut stream = BufReader::new(stream);
