@@ -1,4 +1,4 @@
-//! The plan: everything resolved, nothing left to look up. One [`Worker`] a thread.
+//! The plan: jobs with all options resolved. Each [`Worker`] is one thread.
 
 mod blocks;
 mod limits;
@@ -29,7 +29,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use trace::Recording;
 
-/// A run, resolved.
+/// A run with all options resolved.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
     /// One for each thread, in order of their numbers.
@@ -41,13 +41,11 @@ pub struct Plan {
     /// Step of the time series; smallest of the jobs' bwavgtime and iopsavgtime, and of their
     /// log_avg_msec where they log bandwidth or IOPS.
     pub interval: Nanos,
-    /// How often workers lay out what they have measured so far, counted from the run's origin;
-    /// `None`: never.
+    /// Interval of interim results of workers, from the run's origin; `None` for none.
     pub status_interval: Option<Nanos>,
-    /// The clock asked for ("cpu", "clock_gettime", "gettimeofday"); `None`: the best.
+    /// The requested clock ("cpu", "clock_gettime", "gettimeofday"); `None` for the best one.
     pub clocksource: Option<String>,
-    /// Where files that a run leaves beside its output go (`--aux-path`); empty: the working
-    /// directory.
+    /// Directory of auxiliary files of the run (`--aux-path`); empty for the working directory.
     pub aux_path: String,
 }
 
@@ -56,7 +54,7 @@ pub struct Plan {
 pub struct DiskWatch {
     /// Kernel name.
     pub name: String,
-    /// Disks it is made of; empty for a plain disk.
+    /// Disks it consists of; empty for a plain disk.
     pub members: Vec<String>,
 }
 
@@ -77,69 +75,69 @@ pub struct Worker {
     pub group: GroupKey,
     /// Its section's options as typed.
     pub options: Vec<(String, String)>,
-    /// What the record says of its options, but for those that only files or a machine resolve.
+    /// Its options in the record, except those that are resolved from files or the machine.
     pub settings: BTreeMap<String, String>,
     /// When it starts.
     pub start: Start,
-    /// What ends it.
+    /// Its stop conditions.
     pub stop: Stop,
     /// Its files or devices, in order.
     pub files: Vec<File>,
-    /// In which order and how many of them at a time.
+    /// Order of files, and how many are open at a time.
     pub selection: FileSelection,
-    /// Its end of a connection, where its engine has one.
+    /// Its end of a connection, if its engine uses one.
     pub socket: Option<Socket>,
-    /// The store its objects are in, where its engine has one.
+    /// The store of its objects, if its engine uses one.
     pub objects: Option<Objects>,
-    /// The numbered objects it works on; `None`: it works on blocks of files.
+    /// Its numbered objects; `None` if it works on blocks of files.
     pub numbered: Option<ObjectSet>,
-    /// Which I/O at which offsets.
+    /// Directions, order and offsets of I/O.
     pub pattern: Pattern,
-    /// Where it goes beyond plain orders.
+    /// Placement of I/O other than plain sequential or random.
     pub placing: Placing,
-    /// What of it is traced.
+    /// Events to trace.
     pub trace: crate::trace::Trace,
-    /// How it keeps to the rules of zones; `None`: there are none.
+    /// The rules of zones for it; `None` for targets without zones.
     pub zbd: Option<Zbd>,
     /// Engine, depth, batches.
     pub queue: Queue,
     /// Buffers and their content.
     pub buffers: Buffers,
-    /// With whom it shares its working set of duplicates (`dedupe_global`), itself included: number
-    /// and seed of each worker. Empty: with none.
+    /// Number and seed of the workers that share its working set of duplicates (`dedupe_global`),
+    /// including itself; empty if the working set is not shared.
     pub duplicates: Vec<(u32, u64)>,
     /// When data is made durable.
     pub syncing: Syncing,
     /// How files are made, opened, invalidated.
     pub layout: Layout,
-    /// How fast it may go.
+    /// Rate limits and pauses.
     pub pacing: Pacing,
-    /// What ends it by its figures, or steers it.
+    /// Limits on its results: they end it or control its depth and rate.
     pub limits: Limits,
     /// CPUs and priorities.
     pub placement: Placement,
-    /// What it changes around itself.
+    /// Changes to its environment: user, group, control group, scheduler, commands.
     pub context: ProcessContext,
-    /// What is recorded.
+    /// Which measurements are taken.
     pub measuring: Measuring,
-    /// What an error does.
+    /// Whether it continues after an error.
     pub errors: ErrorPolicy,
-    /// What is checked of the data; `None`: nothing.
+    /// Verification of data; `None` if data is not verified.
     pub verify: Option<Verify>,
-    /// What its report shows.
+    /// Options of its report.
     pub show: Show,
-    /// Percentiles its report shows.
+    /// Percentiles in its report.
     pub percentiles: Vec<f64>,
-    /// The log whose I/O it does; `None`: its pattern's.
+    /// The log it replays; `None` if I/O follows its pattern.
     pub replay: Option<Replay>,
-    /// `write_iolog`: file that its I/O is listed in.
+    /// `write_iolog`: file that receives a log of its I/O.
     pub write_log: Option<String>,
-    /// Size of the blocks whose trims are counted, in bytes; `None`: they are not.
+    /// Size of the blocks for which trims are counted, in bytes; `None` if trims are not counted.
     pub counted_blocks: Option<u64>,
-    /// The logs it writes; `None`: none.
+    /// The logs it writes.
     pub logs: Option<Logs>,
-    /// Number of the error it ends with before it opens anything, as the plan's messages tell;
-    /// `None`: it runs.
+    /// Errno with which it ends before it opens a file; a message of the plan gives the reason.
+    /// `None` if it runs.
     pub unready: Option<i32>,
 }
 
@@ -150,100 +148,100 @@ pub struct Start {
     pub phase: u32,
     /// Pause after the start of its phase.
     pub delay: Nanos,
-    /// Indexes of the jobs all of whose workers must have ended first.
+    /// Indexes of jobs. It starts after all their workers have ended.
     pub after_jobs: Vec<u32>,
-    /// Set when every file is to be laid out before the next worker's (create_serialize).
+    /// Whether all its files are laid out before those of the next worker (create_serialize).
     pub serialize_layout: bool,
 }
 
-/// What ends a worker. Whatever comes first.
+/// Stop conditions of a worker. The first that is met ends it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stop {
-    /// Bytes of one loop, where they are not those of the files' regions. All loops together end
-    /// once `bytes * loops` were issued. `None`: as many as the regions have.
+    /// Bytes of one loop, if other than the size of the files' regions. All loops together end
+    /// after `bytes * loops` are issued. `None` for the size of the regions.
     pub bytes: Option<u64>,
-    /// Passes are added to the loops while fewer than `bytes` were issued and a largest block is
-    /// missing (`io_size`).
+    /// Passes are added to the loops until less than a largest block is missing from this number of
+    /// issued bytes (`io_size`).
     pub wraps: bool,
-    /// Times the loop is repeated; at least 1.
+    /// Number of loops; at least 1.
     pub loops: u64,
-    /// I/Os issued in all, loops included. Each pass still ends where it would without.
+    /// Maximum I/Os of all loops together. It does not change where a pass ends.
     pub ios: Option<u64>,
-    /// Time, ramp not included.
+    /// Maximum time, without the ramp.
     pub runtime: Option<Nanos>,
-    /// Start over when the bytes are done, until `runtime`.
+    /// Whether to start over after all bytes are done, until `runtime`.
     pub time_based: bool,
-    /// Time before figures count.
+    /// Time before measurements count.
     pub ramp: Nanos,
-    /// Bytes before figures count, moved by all workers of its report together.
+    /// Bytes that all workers of its report together move before measurements count.
     pub ramp_bytes: u64,
-    /// Its end ends other workers.
+    /// Whether its end also ends other workers.
     pub exitall: bool,
-    /// Which, and which end with it when it fails and `exitall_on_error` is given.
+    /// The workers that end with it, also if it fails and `exitall_on_error` is set.
     pub exit_what: ExitScope,
-    /// ENOSPC is a regular end (`fill_device`); without a size, the only one.
+    /// Whether ENOSPC is a regular end (`fill_device`). Without a size, it is the only end.
     pub fill_device: bool,
 }
 
-/// The log whose I/O a worker does.
+/// The log that a worker replays.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Replay {
-    /// What it holds. Its files are the worker's, in the same order.
+    /// Its content. Its files are the worker's files, in the same order.
     pub recording: Arc<Recording>,
-    /// I/O waits for its time in the log.
+    /// Whether I/O waits for its time in the log.
     pub stalls: bool,
 }
 
 /// One file or device of a worker.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct File {
-    /// Path as it is opened.
+    /// Path that is opened.
     pub path: String,
-    /// What it is, or will be once made.
+    /// Its type, or its future type if it does not exist.
     pub kind: TargetKind,
-    /// Where this worker's region begins.
+    /// Start of this worker's region, in bytes.
     pub start: u64,
-    /// Length of the region.
+    /// Length of the region, in bytes.
     pub length: u64,
-    /// Size of the whole file or device once all is prepared.
+    /// Size of the whole file or device after preparation, in bytes.
     pub whole: u64,
-    /// What has to be done before the run.
+    /// Preparation before the run.
     pub prepare: Prepare,
 }
 
-/// What has to be done to a file before the run.
+/// Preparation of a file before the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Prepare {
-    /// Nothing: a device, or an engine without files.
+    /// None: it is a device, or the engine uses no files.
     #[default]
     Nothing,
-    /// Make or extend it to `size`, real data in every byte: it is read or overwritten.
+    /// Create or extend it to `size` and fill it with data, because it is read or overwritten.
     Fill {
         /// Bytes from the file's beginning that must hold data.
         size: u64,
     },
-    /// Make or extend it to `size` without data (`fallocate` says how): it is only written.
+    /// Create or extend it to `size` without data (by `fallocate`), because it is only written.
     Extend {
         /// Size of the file.
         size: u64,
     },
-    /// Make it as an empty directory.
+    /// Create it as an empty directory.
     Directory,
-    /// Left to the open (`create_on_open`).
+    /// Created by the open (`create_on_open`).
     OnOpen {
-        /// Size it will have.
+        /// Its future size.
         size: u64,
     },
 }
 
-/// In which order files get their I/O.
+/// The order in which files receive I/O.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FileSelection {
     /// The order.
     pub order: FileOrder,
     /// I/Os before switching; at least 1.
     pub ios: u64,
-    /// Files open at once; 0: all.
+    /// Maximum files open at once; 0 for all.
     pub open_files: u64,
     /// Locking.
     pub lock: LockFile,
@@ -263,7 +261,7 @@ impl FileSelection {
     }
 }
 
-/// File orders that work.
+/// File orders that the engine supports.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum FileOrder {
     /// In turn.
@@ -277,7 +275,7 @@ pub enum FileOrder {
     Drawn(Distribution),
 }
 
-/// Which I/O at which offsets.
+/// Directions, order and offsets of I/O.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pattern {
     /// Directions and order.
@@ -286,15 +284,15 @@ pub struct Pattern {
     pub skip: i64,
     /// Order of the blocks of sequential patterns.
     pub order: SequentialOrder,
-    /// Random patterns: I/Os before a new random offset; at least 1.
+    /// I/Os per random offset in random patterns; at least 1.
     pub run_length: u64,
-    /// What happens between two random offsets.
+    /// Order of the I/Os between two random offsets.
     pub sequencer: Sequencer,
     /// Share of reads in a mix, per cent of I/Os.
     pub mix_read: u8,
-    /// All clones of the job share one position in their files.
+    /// Whether all clones of the job share one position in their files.
     pub shared_cursor: bool,
-    /// Offsets may repeat within a pass.
+    /// Whether offsets may repeat within a pass.
     pub norandommap: bool,
     /// Sizes, per direction.
     pub blocks: PerDirection<BlockPlan>,
@@ -302,8 +300,8 @@ pub struct Pattern {
     pub align: PerDirection<u64>,
     /// Seed of offsets, sizes, mix and file choice. Equal seeds issue the same I/O.
     pub seed: u64,
-    /// What the seeds of all workers of the job were drawn from, when it is not the one that every
-    /// run has: `randseed` with this number repeats them.
+    /// The base of the seeds of all workers of the job, unless it is the fixed default:
+    /// `randseed` with this number repeats the run.
     pub randseed: Option<u64>,
 }
 
@@ -314,60 +312,60 @@ pub struct Queue {
     pub engine: Engine,
     /// Its options.
     pub options: EngineOptions,
-    /// Where the program works that is run (`directory`): it opens its files itself.
+    /// Working directory of the program that is run (`directory`). It opens its files itself.
     pub program_at: Option<String>,
-    /// Threads of its own submit each I/O (`io_submit_mode=offload`), one for each in flight.
+    /// Whether separate threads submit I/O (`io_submit_mode=offload`), one for each I/O in flight.
     pub offload: bool,
     /// O_DIRECT.
     pub direct: bool,
-    /// Writes are not torn (RWF_ATOMIC).
+    /// Whether writes are atomic (RWF_ATOMIC).
     pub atomic: bool,
-    /// I/Os kept in flight; 1 for synchronous engines, unless they are offloaded.
+    /// I/Os in flight; 1 for synchronous engines without offload.
     pub depth: u32,
-    /// `iodepth` as asked, before a synchronous engine made it 1.
+    /// `iodepth` as requested. A synchronous engine reduces it to 1.
     pub depth_requested: u32,
-    /// I/Os handed over at a time; `None`: the engine's own policy.
+    /// I/Os per submission; `None` for the engine's own policy.
     pub batch_submit: Option<u32>,
-    /// Completions waited for at least, once the queue is full; 0: polls.
+    /// Minimum completions to wait for when the queue is full; 0 to poll.
     pub complete_min: u32,
-    /// Completions taken at most at a time; `None`: the engine's own policy.
+    /// Maximum completions taken at a time; `None` for the engine's own policy.
     pub complete_max: Option<u32>,
-    /// Refill starts when this many are left in flight.
+    /// Submission resumes when this number of I/Os is in flight.
     pub low: u32,
 }
 
-/// How fast a worker may go.
+/// Rate limits and pauses of a worker.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pacing {
-    /// Limits, per direction; all `None`: as fast as it can.
+    /// Limits, per direction; `None` for no limit.
     pub limit: PerDirection<Option<RateLimit>>,
-    /// How arrivals are spaced.
+    /// Distribution of arrivals.
     pub process: RateProcess,
-    /// Least rate, in bytes a second; the job fails below it.
+    /// Minimum rate, in bytes per second. The job fails below it.
     pub min_bytes: PerDirection<Option<u64>>,
-    /// Least rate, in I/Os a second; the job fails below it.
+    /// Minimum rate, in I/Os per second. The job fails below it.
     pub min_iops: PerDirection<Option<u64>>,
-    /// Window over which the least rates are checked.
+    /// Window over which the minimum rates are checked.
     pub cycle: Nanos,
     /// Pauses.
     pub think: ThinkTime,
-    /// Time spent thinking does not count against the rate.
+    /// Whether pauses are excluded from the time of the rate.
     pub ignore_thinktime: bool,
 }
 
 /// A rate limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RateLimit {
-    /// Bytes a second.
+    /// Bytes per second.
     Bytes(u64),
-    /// I/Os a second.
+    /// I/Os per second.
     Iops(u64),
 }
 
-/// Where a worker runs.
+/// CPUs, memory policy and priorities of a worker.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Placement {
-    /// CPUs it may use; empty: all.
+    /// CPUs it may use; empty for all.
     pub cpus: Vec<u32>,
     /// Memory policy.
     pub memory: Option<NumaMemory>,
@@ -375,11 +373,11 @@ pub struct Placement {
     pub nice: Option<i32>,
     /// I/O priority: class, level, hint.
     pub io_priority: Option<(u8, u8, u16)>,
-    /// Thread name; `None`: the job's.
+    /// Thread name; `None` for the job's name.
     pub comm: Option<String>,
 }
 
-/// What is recorded.
+/// Which measurements are taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Measuring {
     /// Submission latency.
@@ -390,17 +388,17 @@ pub struct Measuring {
     pub lat: bool,
     /// Time series.
     pub series: bool,
-    /// Clock of its start in reports, as clock_gettime numbers them (`job_start_clock_id`).
+    /// Clock id for its start time in reports (`job_start_clock_id`).
     pub start_clock: i32,
 }
 
 impl Worker {
-    /// Bytes of the region of all its files.
+    /// Bytes of the regions of all its files.
     pub fn region(&self) -> u64 {
         self.distinct().fold(0, |sum, file| sum.saturating_add(file.length))
     }
 
-    /// Its files, those that are opened a second time once.
+    /// Its files, without repetitions.
     pub fn distinct(&self) -> impl Iterator<Item = &File> {
         let log = self.replay.as_ref().map(|replay| &replay.recording.files);
         let again =
@@ -409,7 +407,7 @@ impl Worker {
         files.filter(move |(place, _)| !again(*place)).map(|(_, file)| file)
     }
 
-    /// The direction whose I/O alone passes the page cache by, while that of others does not.
+    /// The direction that bypasses the page cache, if the other one does not.
     pub fn direct_only(&self) -> Option<Direction> {
         let log = self.replay.as_ref().filter(|_| self.queue.direct)?;
         let ways = [true, false].map(|buffered| {
@@ -426,19 +424,19 @@ impl Worker {
         }
     }
 
-    /// Largest block of any direction it has.
+    /// Largest block of its directions.
     pub fn max_block(&self) -> u64 {
         self.directions_blocks().map(BlockPlan::max).max().unwrap_or(0)
     }
 
-    /// Whether its log says when files are opened and closed; else they are open all the time.
+    /// Whether its log opens and closes files. Otherwise they are always open.
     pub fn opens_by_log(&self) -> bool {
         let log = self.replay.as_ref().map(|replay| &replay.recording);
         log.is_some_and(|log| log.files.iter().any(|file| file.opens))
     }
 
-    /// Bytes the largest I/O moves in memory: a trim moves none, and numbered objects that are
-    /// fetched are only counted.
+    /// Largest buffer of an I/O, in bytes. A trim needs none, and received numbered objects are
+    /// only counted.
     pub fn max_buffer(&self) -> u64 {
         let unseen = self.buffers.read_use == ReadUse::Nothing && !self.pattern.rw.writes();
         if self.numbered.is_some() && unseen {
@@ -449,19 +447,19 @@ impl Worker {
         moved.map(|(_, b)| b.max()).max().unwrap_or(0)
     }
 
-    /// Smallest block of any direction it has.
+    /// Smallest block of its directions.
     pub fn min_block(&self) -> u64 {
         self.directions_blocks().map(BlockPlan::min).min().unwrap_or(0)
     }
 
-    /// Whether its I/O has intended starts.
+    /// Whether each I/O has an intended start.
     pub fn is_scheduled(&self) -> bool {
         let replayed = self.replay.as_ref().is_some_and(|replay| replay.stalls);
         let drawn = self.numbered.as_ref().is_some_and(|objects| objects.rate.is_some());
         replayed || drawn || self.pacing.limit.iter().any(|(_, limit)| limit.is_some())
     }
 
-    /// Whether it goes in this direction.
+    /// Whether it has I/O in this direction.
     pub fn has(&self, direction: record::Direction) -> bool {
         let rw = self.pattern.rw;
         match direction {

@@ -3,15 +3,15 @@
 /// Sizes of the I/Os of one direction, in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BlockPlan {
-    /// All alike.
+    /// One size.
     Fixed(u64),
-    /// Uniform between both, in steps of `step`.
+    /// Uniform between `min` and `max`, in steps of `step`.
     Range {
         /// Smallest.
         min: u64,
         /// Largest.
         max: u64,
-        /// Granularity: the smallest, or 1 when unaligned sizes were asked for.
+        /// Granularity: the smallest size, or 1 with unaligned sizes.
         step: u64,
     },
     /// By share: (size, per cent); the shares add up to 100.

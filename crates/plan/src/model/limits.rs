@@ -1,55 +1,55 @@
-//! What ends a worker by its figures, or steers it: flow, latency, steadiness.
+//! Limits on the results of a worker: flow, latency, steady state.
 
 use job::{SteadyCriterion, SteadyLimit};
 use record::{Nanos, PerDirection};
 
-/// What ends a worker by its figures, or steers it.
+/// Limits on the results of a worker. They end it or control its depth and rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Limits {
-    /// Its part in a flow, if it has one.
+    /// Its share of a flow.
     pub flow: Option<FlowPart>,
-    /// An I/O that takes longer ends it, per direction.
+    /// Maximum latency, per direction. A longer I/O ends the worker.
     pub max_latency: PerDirection<Option<Nanos>>,
-    /// The latency its depth is to keep.
+    /// Search for the depth that meets a latency target.
     pub latency: Option<LatencySearch>,
-    /// When it is steady.
+    /// Condition of the steady state.
     pub steady: Option<SteadyWatch>,
 }
 
-/// A part in a flow.
+/// The share of a worker in a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowPart {
-    /// Workers of one id share a flow.
+    /// Workers with the same id share a flow.
     pub id: u64,
-    /// Its share against theirs; at least 1.
+    /// Its weight within the flow; at least 1.
     pub weight: u64,
-    /// Pause when it is ahead; 0: it tries again at once.
+    /// Pause when it is ahead; 0 to retry at once.
     pub sleep: Nanos,
 }
 
-/// The search for the greatest depth that keeps a latency.
+/// The search for the greatest depth that meets a latency target.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LatencySearch {
-    /// The latency to keep.
+    /// The target.
     pub target: Nanos,
-    /// Time each depth is tried for.
+    /// Duration of each trial of a depth.
     pub window: Nanos,
-    /// Share of I/Os that must keep it, in per cent.
+    /// Share of I/Os that must meet the target, in per cent.
     pub percentile: f64,
-    /// Goes on at the depth found, rather than ending.
+    /// Whether the worker continues at the depth found. Otherwise it ends.
     pub run: bool,
 }
 
-/// When workers of a report count as steady.
+/// The condition under which the workers of a report are steady.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SteadyWatch {
-    /// What is watched, and how.
+    /// The figure, and how it is evaluated.
     pub criterion: SteadyCriterion,
-    /// How far it may be off.
+    /// Maximum deviation.
     pub limit: SteadyLimit,
     /// Samples in a window; at least 2.
     pub samples: usize,
-    /// Time of a sample.
+    /// Duration of a sample.
     pub interval: Nanos,
     /// Time before the first window.
     pub ramp: Nanos,

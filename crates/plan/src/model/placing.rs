@@ -1,50 +1,51 @@
-//! Where I/O goes beyond plain sequential and random order.
+//! Placement of I/O other than plain sequential or random.
 
 use super::blocks::BlockPlan;
 use job::Distribution;
 use record::PerDirection;
 
-/// What makes places differ from plain sequential or evenly random ones. The default changes
+/// Placement of I/O other than plain sequential or uniformly random. The default changes
 /// nothing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Placing {
-    /// How the offsets of random I/O are spread, per direction. Sizes and block numbers count from
+    /// Distribution of random offsets, per direction. Sizes and block numbers count from
     /// the beginning of each file's region.
     pub spread: PerDirection<Distribution>,
-    /// A sequence moves on by its length each time.
+    /// Whether a sequence advances by its length each time.
     pub sequence_stride: bool,
-    /// Share of I/O in sequence in a random pattern, per cent of the I/Os of each direction.
+    /// Share of sequential I/O in a random pattern, in per cent of the I/Os of each direction.
     pub sequential_share: PerDirection<u8>,
-    /// Sizes of that I/O in sequence, where they are not those of its direction (`bs_is_seq_rand`).
+    /// Sizes of this sequential I/O, if they differ from the sizes of its direction
+    /// (`bs_is_seq_rand`).
     pub sequential_blocks: Option<BlockPlan>,
-    /// Zones it goes through, whatever its order within them.
+    /// Strides through zones, with any order within a zone.
     pub strides: Option<Strides>,
-    /// What `sprandom` writes.
+    /// The writes of `sprandom`.
     pub renewal: Option<Renewal>,
-    /// I/O waits for I/O in flight on the same bytes.
+    /// Whether I/O waits for overlapping I/O in flight.
     pub serialize_overlap: bool,
 }
 
-/// `zonemode=strided`, in bytes: so much is moved in a zone of such a range, then the next one begins
-/// `skip` behind its end. Behind the end of the region it goes back to the beginning.
+/// `zonemode=strided`, in bytes. After the bytes of a zone are moved, the next zone begins
+/// `skip` after its end. After the end of the region, the first zone follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Strides {
-    /// Moved before the next zone's turn; at least 1.
+    /// Bytes moved in a zone before the next; at least 1.
     pub moved: u64,
     /// Length of a zone; at least 1.
     pub range: u64,
-    /// Between two zones.
+    /// Gap between two zones.
     pub skip: u64,
 }
 
-/// What is written, in blocks.
+/// The blocks that `sprandom` writes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Renewal {
-    /// For each region in order, how many of the blocks written in it are written again `lag`
-    /// regions later. Those with no such region have 0.
+    /// For each region in order, the number of its blocks that are rewritten `lag` regions later.
+    /// It is 0 if there is no such region.
     pub stale: Vec<u64>,
-    /// Blocks written in all, those written again included.
+    /// Total blocks written, including rewritten ones.
     pub writes: u64,
-    /// How many regions later blocks are written again, 1 at least.
+    /// Number of regions until blocks are rewritten; at least 1.
     pub lag: u64,
 }

@@ -1,6 +1,6 @@
-//! What a worker changes around itself.
+//! Changes of a worker to its environment.
 
-/// What a worker changes around itself before its first I/O.
+/// Changes of a worker to its environment before its first I/O.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProcessContext {
     /// User to become.
@@ -9,11 +9,11 @@ pub struct ProcessContext {
     pub gid: Option<u32>,
     /// Control group to join.
     pub cgroup: Option<Cgroup>,
-    /// (disk, I/O scheduler to switch it to).
+    /// Disk, and the I/O scheduler to select for it.
     pub schedulers: Vec<(String, String)>,
     /// Command before its first I/O.
     pub prerun: Option<String>,
-    /// Command after its last.
+    /// Command after its last I/O.
     pub postrun: Option<String>,
 }
 
@@ -24,10 +24,10 @@ pub struct Cgroup {
     pub directory: String,
     /// Version of the hierarchy, 1 or 2.
     pub version: u8,
-    /// Where this process is in it.
+    /// Path of this process in the hierarchy.
     pub own: String,
-    /// Its weight, if it is to have one.
+    /// Its weight, if one is set.
     pub weight: Option<u64>,
-    /// It stays after the run.
+    /// Whether it stays after the run.
     pub stays: bool,
 }

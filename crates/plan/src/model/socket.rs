@@ -11,9 +11,9 @@ pub struct Socket {
     pub host: Option<String>,
     /// Port to listen on or connect to; 0 for UNIX sockets.
     pub port: u16,
-    /// Waits for the other side: listens, or binds.
+    /// Whether it waits for the other side: it listens or binds.
     pub waits: bool,
-    /// Each block is answered.
+    /// Whether each block is answered.
     pub pingpong: bool,
     /// TCP_NODELAY.
     pub nodelay: bool,
@@ -21,16 +21,16 @@ pub struct Socket {
     pub interface: Option<String>,
     /// Time to live of multicast.
     pub ttl: u32,
-    /// Bytes of the socket's buffers; 0: the system's.
+    /// Bytes of the socket's buffers; 0 for the default of the system.
     pub window: u64,
-    /// Largest segment of TCP, in bytes; 0: the system's.
+    /// Maximum segment size of TCP, in bytes; 0 for the default of the system.
     pub mss: u32,
-    /// Data goes by splice and vmsplice.
+    /// Whether data is sent with splice and vmsplice.
     pub splices: bool,
 }
 
 impl Socket {
-    /// How messages name it: "tcp:127.0.0.1:8888", "unix:/tmp/socket".
+    /// Its name in messages: "tcp:127.0.0.1:8888", "unix:/tmp/socket".
     pub fn label(&self) -> String {
         let protocol = self.protocol.name();
         match (&self.host, self.protocol) {

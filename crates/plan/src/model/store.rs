@@ -3,41 +3,41 @@
 use job::{Payload, Secret, StoreKind, Tls};
 use record::Nanos;
 
-/// An object store, and how its objects are asked for.
+/// An object store, and the settings of its requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Objects {
-    /// What is spoken.
+    /// The protocol.
     pub kind: StoreKind,
-    /// Hosts, IPv6 addresses without brackets, and ports; connections go to them in turn.
+    /// Hosts (IPv6 addresses without brackets) and ports. Connections use them in turn.
     pub endpoints: Vec<(String, u16)>,
-    /// Whether it is encrypted.
+    /// Whether connections are encrypted.
     pub tls: Tls,
-    /// PEM file of the certificates to trust; `None`: the system's.
+    /// PEM file of the certificates to trust; `None` for those of the system.
     pub ca_file: Option<String>,
-    /// Who asks.
+    /// Credentials.
     pub access: Access,
-    /// The bucket is part of the host's name.
+    /// Whether the bucket is part of the host name.
     pub virtual_host: bool,
     /// What the signature of a PUT covers.
     pub payload: Payload,
-    /// Storage class of what is put; `None`: the bucket's own.
+    /// Storage class of new objects; `None` for the default of the bucket.
     pub storage_class: Option<String>,
-    /// The customer's cipher and key.
+    /// Cipher and key provided by the customer (SSE-C).
     pub customer_key: Option<(String, Secret)>,
-    /// Each file is one object, read by range; else each block is one.
+    /// Whether each file is one object, read by range. Otherwise each block is an object.
     pub ranges: bool,
-    /// A request on which nothing moves for this long has failed.
+    /// A request fails if no data moves for this long.
     pub timeout: Nanos,
-    /// How often a failed request is repeated that may succeed then.
+    /// Maximum retries of a request after a temporary failure.
     pub retries: u32,
-    /// 1: requests go to stderr, 2: with their heads.
+    /// 1 prints requests to stderr, 2 also their headers.
     pub verbose: u32,
 }
 
-/// Who asks an object store.
+/// Credentials for an object store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Access {
-    /// Nobody in particular.
+    /// None.
     #[default]
     Anonymous,
     /// User and password.
@@ -51,13 +51,13 @@ pub enum Access {
     Token(Secret),
     /// Signature version 4 of AWS.
     Signed {
-        /// Name of the key.
+        /// Id of the key.
         key_id: String,
         /// The key.
         key: Secret,
-        /// Of a session.
+        /// Session token.
         token: Option<Secret>,
-        /// Region that is signed for.
+        /// Region in the signature.
         region: String,
     },
 }

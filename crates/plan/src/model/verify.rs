@@ -5,41 +5,41 @@ use job::{BlockPattern, VerifyMethod};
 /// Verification of a worker's data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verify {
-    /// How a block proves what it is.
+    /// Method that identifies the content of a block.
     pub method: VerifyMethod,
-    /// What was written is read back.
+    /// Whether written data is read back.
     pub read_back: bool,
-    /// Nothing is written: what an earlier run wrote is checked.
+    /// Whether only data of an earlier run is checked and nothing is written.
     pub only: bool,
-    /// Bytes between two headers; 0: one for each block.
+    /// Bytes between two headers; 0 for one header per block.
     pub interval: u64,
-    /// Place of the header in its interval, which changes places with it; 0: at its beginning.
+    /// Offset in the interval whose bytes are swapped with the header; 0 to leave it at the start.
     pub offset: u64,
-    /// What blocks are filled with; `None`: random bytes.
+    /// Content of blocks; `None` for random bytes.
     pub pattern: Option<BlockPattern>,
-    /// Bytes after which the pattern begins anew; 0: never.
+    /// Bytes after which the pattern restarts; 0 for never.
     pub pattern_interval: u64,
-    /// The first mismatch ends the worker.
+    /// Whether the first mismatch ends the worker.
     pub fatal: bool,
-    /// Expected and received blocks go to files.
+    /// Whether expected and received blocks are written to files.
     pub dump: bool,
-    /// Threads that check; 0: the worker does.
+    /// Threads that check data; 0 if the worker does.
     pub threads: u32,
-    /// CPUs of these threads; empty: all.
+    /// CPUs of these threads; empty for all.
     pub cpus: Vec<u32>,
-    /// Writes after which they are read back; 0: all have to be written.
+    /// Writes after which blocks are read back; 0 to read back after all writes.
     pub backlog: u64,
     /// Blocks read back at a time; at least 1 with a backlog.
     pub backlog_batch: u64,
-    /// The saved state of an interrupted run says how far to go.
+    /// Whether the saved state of an interrupted run limits what is checked.
     pub state_load: bool,
-    /// The state is saved at the end of writing.
+    /// Whether the state is saved after writing.
     pub state_save: bool,
-    /// The saved state names only what the last good fsync covered.
+    /// Whether the saved state has only writes that a successful fsync covered.
     pub only_fsynced: bool,
-    /// The number in headers is checked.
+    /// Whether the number in headers is checked.
     pub write_sequence: bool,
-    /// The seed in headers is checked.
+    /// Whether the seed in headers is checked.
     pub header_seed: bool,
     /// Blocks that are trimmed before they are read back.
     pub trimming: Option<Trimming>,
@@ -50,9 +50,9 @@ pub struct Verify {
 pub struct Trimming {
     /// Share of the blocks written, per cent.
     pub percent: u8,
-    /// They must read as zeros.
+    /// Whether they must read as zeros.
     pub zero: bool,
-    /// Writes after which they are trimmed; 0: all have to be written.
+    /// Writes after which blocks are trimmed; 0 to trim after all writes.
     pub backlog: u64,
     /// Blocks trimmed at a time.
     pub batch: u64,

@@ -1,36 +1,36 @@
-//! How a worker keeps to the rules of zones.
+//! The rules of zoned block devices for a worker.
 
-/// How a worker keeps to the rules of zones.
+/// The rules of zoned block devices for a worker.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Zbd {
     /// The zones of its files, in their order.
     pub files: Vec<ZonedFile>,
-    /// Offsets are drawn at random: I/O goes to all zones, not to one after the other.
+    /// Whether offsets are random over all zones. Otherwise zones are used one after the other.
     pub random: bool,
-    /// Reads may go where nothing was written.
+    /// Whether reads may be beyond the write pointer.
     pub read_beyond: bool,
-    /// The rest of a zone that holds no block is written by a shorter one.
+    /// Whether a shorter block fills the rest of a zone.
     pub write_remainder: bool,
-    /// After a failed write the device is asked where its zone goes on.
+    /// Whether the write pointer is read from the device after a failed write.
     pub recover: bool,
     /// Bytes skipped after each zone of a sequential pass.
     pub skip: u64,
-    /// Zones of a target that may be open at once, by all workers; 0: any number.
+    /// Maximum open zones of a target, of all workers together; 0 for no limit.
     pub max_open: u32,
-    /// Zones this worker may have open at once; 0: any number.
+    /// Maximum open zones of this worker; 0 for no limit.
     pub job_max_open: u32,
-    /// Share of a region that holds data beyond which zones are reset, 0 to 1.
+    /// Share of a region with data above which zones are reset, from 0 to 1.
     pub reset_threshold: f64,
-    /// Writes for each reset beyond it; 0: none.
+    /// Writes per reset above this share; 0 for no resets.
     pub reset_every: u64,
 }
 
 /// The zones of one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ZonedFile {
-    /// What the file is called by all its workers.
+    /// The path of the file, equal for all its workers.
     pub name: String,
-    /// The device has zones of its own, and tells of them.
+    /// Whether the device reports zones itself.
     pub device: bool,
     /// Distance of two zones, in bytes.
     pub size: u64,
