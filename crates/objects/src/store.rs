@@ -16,7 +16,7 @@ pub enum Protocol {
     Swift,
 }
 
-/// Whether connections are encrypted.
+/// Encryption of connections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Security {
     /// Plain HTTP.
@@ -137,7 +137,7 @@ pub struct Store {
     pub protocol: Protocol,
     /// Servers. Connection `i` uses endpoint `i` modulo their number.
     pub endpoints: Vec<Endpoint>,
-    /// Whether connections are encrypted.
+    /// Encryption of connections.
     pub security: Security,
     /// PEM file with the certificates to trust instead of the system's.
     pub authorities: Option<PathBuf>,

@@ -1,4 +1,4 @@
-//! Whose content matters to what a run is worth.
+//! Files and devices whose content affects the validity of a run.
 
 use crate::machine::filesystem;
 use crate::model::{Plan, Worker};
@@ -6,9 +6,9 @@ use job::DedupeMode;
 use record::{DeviceKind, Direction, Facts, TargetKind};
 
 impl Plan {
-    /// Files and devices that are read, and that may answer without their medium when what they hold
-    /// is zero, repeated or compressible: block devices (discarded, thin, compressed) and files on
-    /// what compresses. Each once.
+    /// Files and devices that are read and may answer without their medium if their data is zero,
+    /// repeated or compressible: block devices (discarded, thin, compressed), and files on
+    /// compressing filesystems. Each is listed once.
     pub fn contents(&self, facts: &Facts) -> Vec<String> {
         let reads = self
             .workers

@@ -1,4 +1,4 @@
-//! Devices whose counters are watched.
+//! The devices of which the counters are recorded.
 
 use crate::machine::{device, filesystem};
 use crate::model::{DiskWatch, Worker};
@@ -6,8 +6,8 @@ use record::{DeviceKind, Facts};
 
 /// The devices under all targets, in order of first use, stacked ones before their members.
 ///
-/// As the oracle reports them: a partition counts as its disk, a device mapper or md device is
-/// followed by the disks right below it, a loop device stands alone.
+/// As in the oracle, a partition counts as its disk, a device mapper or md device is followed by
+/// the disks directly below it, and a loop device has no members.
 pub(crate) fn watch(workers: &[Worker], facts: &Facts) -> Vec<DiskWatch> {
     let mut list = Vec::new();
     let real = workers.iter().filter(|w| w.queue.engine.has_targets());
@@ -49,7 +49,7 @@ fn members(name: &str, facts: &Facts) -> Vec<String> {
     members
 }
 
-/// The disk of a partition; any other device itself.
+/// The disk of a partition, otherwise the device itself.
 pub(crate) fn disk_of(name: &str, facts: &Facts) -> String {
     match facts.devices.get(name) {
         Some(device) if device.kind == DeviceKind::Partition => {

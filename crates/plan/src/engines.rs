@@ -1,9 +1,9 @@
-//! What single engines need, and what they cannot do.
+//! Requirements and limits of engines.
 
 use crate::problem::Diagnostics;
 use job::{Engine, Job, Medium, ReadWrite};
 
-/// Options without which an engine has nothing to do, and those it contradicts.
+/// Checks for missing options of an engine, and for options that conflict with it.
 pub(crate) fn check(job: &Job, diagnostics: &mut Diagnostics) {
     let options = &job.queue.options;
     match job.queue.engine {
@@ -36,7 +36,7 @@ pub(crate) fn check(job: &Job, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// Engines whose I/O cannot be shared out to threads.
+/// Refuses offload for engines that cannot submit from other threads.
 fn check_offload(job: &Job, diagnostics: &mut Diagnostics) {
     let engine = job.queue.engine;
     let what = match engine {
@@ -57,7 +57,7 @@ fn is_written(rw: ReadWrite) -> bool {
     matches!(rw, ReadWrite::Write | ReadWrite::RandWrite)
 }
 
-/// Engines without an open file have nothing that could be made durable.
+/// Refuses syncs for engines without an open file.
 fn check_syncs(job: &Job, diagnostics: &mut Diagnostics) {
     let syncing = &job.syncing;
     let given = [

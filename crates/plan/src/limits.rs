@@ -1,11 +1,11 @@
-//! What ends a worker by its figures, or steers it: flow, latency, steadiness.
+//! Limits on the results of workers: flow, latency, steady state.
 
 use crate::model::{FlowPart, LatencySearch, Limits, SteadyWatch, Worker};
 use crate::problem::Diagnostics;
 use job::Job;
 use record::Nanos;
 
-/// The window a search has when none is given.
+/// The default window of a search.
 const LATENCY_WINDOW: Nanos = Nanos::SECOND;
 
 /// The limits of a job.
@@ -75,10 +75,10 @@ fn steady(job: &Job, diagnostics: &mut Diagnostics) -> Option<SteadyWatch> {
     })
 }
 
-/// Workers of one report are watched together, so they must be watched for the same; and latencies
-/// by priority are of one kind for all of them.
+/// Checks that workers of one report have the same steady-state condition, because they are
+/// evaluated together, and the same kind of latencies by priority.
 ///
-/// Oracle: of steadystate the options of the first job count, those of the others are passed over;
+/// Oracle: the steadystate options of the first job apply, the options of the others are ignored;
 /// different `lat_percentiles` are refused.
 pub(crate) fn agree(jobs: &[Job], workers: &[Worker], diagnostics: &mut Diagnostics) {
     for pair in workers.windows(2).filter(|pair| pair[0].group == pair[1].group) {

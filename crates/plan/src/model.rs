@@ -120,7 +120,7 @@ pub struct Worker {
     pub context: ProcessContext,
     /// Which measurements are taken.
     pub measuring: Measuring,
-    /// Whether it continues after an error.
+    /// Which errors it continues after.
     pub errors: ErrorPolicy,
     /// Verification of data; `None` if data is not verified.
     pub verify: Option<Verify>,

@@ -1,4 +1,4 @@
-//! Both ends of what the network engines connect.
+//! Sockets of the network engines.
 
 use crate::model::Socket;
 use crate::problem::Diagnostics;
@@ -7,7 +7,7 @@ use job::{Engine, Job, Medium, Protocol, ReadWrite};
 /// Largest message of UDP over IPv4, in bytes.
 const MESSAGE_MAX: u64 = 65_507;
 
-/// Whether an address is one of a group of receivers.
+/// Whether an address is a multicast group.
 fn is_multicast(host: &str) -> bool {
     host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_multicast())
 }
@@ -16,8 +16,8 @@ fn is_reader(job: &Job) -> bool {
     matches!(job.pattern.rw, ReadWrite::Read)
 }
 
-/// A clone's end; `None` for other engines. Oracle: each clone has a port of its own; the reader is
-/// the one that waits where nothing is connected (UDP), and for UNIX sockets.
+/// The socket of a clone; `None` for other engines. Oracle: each clone has its own port. With UDP
+/// and UNIX sockets, the reader waits for the writer.
 pub(crate) fn socket(job: &Job, clone: u64) -> Option<Socket> {
     if job.queue.engine.medium() != Medium::Socket {
         return None;
@@ -41,7 +41,7 @@ pub(crate) fn socket(job: &Job, clone: u64) -> Option<Socket> {
     })
 }
 
-/// What a connection needs and what it cannot do.
+/// Checks the options of a connection.
 pub(crate) fn check(job: &Job, largest: u64, diagnostics: &mut Diagnostics) {
     let Some(socket) = socket(job, crate::names::clones(job).saturating_sub(1)) else { return };
     let name = socket.protocol.name();

@@ -1,10 +1,10 @@
-//! When each job starts, and where its figures go.
+//! The start condition and the report of each job.
 
 use crate::problem::Diagnostics;
 use job::Job;
 use record::GroupKey;
 
-/// Place of a job among the others.
+/// Phase, group and waits of a job.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Slot {
     pub phase: u32,
@@ -30,7 +30,7 @@ pub(crate) fn arrange(jobs: &[Job], diagnostics: &mut Diagnostics) -> Vec<Slot> 
         .collect()
 }
 
-/// The job that `wait_for` names: an earlier one, of a name of its own (as the oracle has it).
+/// The job that `wait_for` names. As in the oracle, it must be an earlier job with a unique name.
 fn waits(jobs: &[Job], at: usize, diagnostics: &mut Diagnostics) -> Vec<u32> {
     let job = &jobs[at];
     let Some(name) = &job.identity.wait_for else { return Vec::new() };
@@ -51,10 +51,10 @@ fn waits(jobs: &[Job], at: usize, diagnostics: &mut Diagnostics) -> Vec<u32> {
     Vec::new()
 }
 
-/// Gives report numbers, worker by worker.
+/// Assigns report numbers, worker by worker.
 ///
-/// Oracle: a worker with group_reporting joins the report of the worker before it when that one is
-/// of the same group, even when that one did not ask for it; any other worker opens its own.
+/// Oracle: a worker with group_reporting joins the report of the previous worker if both are in the
+/// same group, even if the previous one has no group_reporting. Any other worker starts a report.
 #[derive(Default)]
 pub(crate) struct Reports {
     last: Option<GroupKey>,

@@ -7,20 +7,20 @@ use crate::problem::Diagnostics;
 use job::{CpuSplit, Engine, Job, NumaMemory};
 use record::{Direction, Facts, Nanos, PerDirection};
 
-/// Entries a kernel ring holds at most.
+/// Maximum entries of a kernel ring.
 const IO_URING_DEPTH_MAX: u64 = 32768;
 /// With `io_submit_mode=offload` each I/O in flight has a thread.
 const OFFLOAD_DEPTH_MAX: u64 = 4096;
-/// As many connections as there are ports to make them from.
+/// Maximum connections, because each needs a local port.
 const HTTP_DEPTH_MAX: u64 = 65535;
-/// Beyond this a depth is a typing error.
+/// A depth above this is probably a typing error.
 const DEPTH_MAX: u64 = 1 << 24;
 
 /// Engine, depth and batches of a job.
 ///
-/// Oracle: batches and the low mark beyond the depth are cut to it, a completion minimum above the
-/// maximum raises the maximum, all without a word. Only the depth of a synchronous engine is
-/// remarked on.
+/// Oracle: batches and the low mark are limited to the depth, and a completion minimum above the
+/// maximum raises the maximum, all without a message. Only a changed depth of a synchronous engine
+/// causes a message.
 pub(crate) fn queue(job: &Job, diagnostics: &mut Diagnostics) -> Queue {
     let given = &job.queue;
     let requested = checked_depth(job, diagnostics);
@@ -64,7 +64,7 @@ fn program_at(job: &Job) -> Option<String> {
     directories(job).next().filter(|_| runs).map(str::to_owned)
 }
 
-/// Whether writes are atomic. Oracle: an engine that cannot ask for it is an error.
+/// Whether writes are atomic. Oracle: it is an error if the engine does not support this.
 fn atomic(job: &Job, diagnostics: &mut Diagnostics) -> bool {
     let given = &job.queue;
     if given.atomic && !given.direct {
@@ -103,7 +103,7 @@ pub(crate) fn pacing(job: &Job, diagnostics: &mut Diagnostics) -> Pacing {
     let iops = rate.iops.map(|_, i| i.filter(|i| *i > 0));
     let min_bytes = rate.bandwidth_min.map(|_, b| b.map(|b| b.0).filter(|b| *b > 0));
     let min_iops = rate.iops_min.map(|_, i| i.filter(|i| *i > 0));
-    // One value stands for all three ways; those the job does not go cannot fall behind.
+    // One value applies to all directions. Directions that the job does not use cannot be too slow.
     let goes = |d: Direction| blocks::directions(job).any(|used| used == d);
     exclusive(job, ("rate", &bytes), ("rate_iops", &iops), diagnostics);
     exclusive(job, ("rate_min", &min_bytes), ("rate_iops_min", &min_iops), diagnostics);
@@ -148,8 +148,8 @@ fn below(job: &Job, min: Named<'_>, rate: Named<'_>, diagnostics: &mut Diagnosti
     }
 }
 
-/// CPUs and priorities of the worker of this number (from 1). Oracle: `split` deals the CPUs out by
-/// the worker's number over the whole run, not by clone; a priority without a class is of the
+/// CPUs and priorities of worker `number` (from 1). Oracle: `split` distributes the CPUs by the
+/// worker's number over the whole run, not by clone. A priority without a class is in the
 /// best-effort class.
 pub(crate) fn placement(job: &Job, cpus: &[u32], number: u32) -> Placement {
     let process = &job.process;
@@ -174,7 +174,7 @@ pub(crate) fn placement(job: &Job, cpus: &[u32], number: u32) -> Placement {
     }
 }
 
-/// CPUs the job may use by `cpus_allowed` and `numa_cpu_nodes`; empty: all.
+/// CPUs that `cpus_allowed` and `numa_cpu_nodes` allow; empty for all.
 pub(crate) fn cpus(job: &Job, facts: &Facts, diagnostics: &mut Diagnostics) -> Vec<u32> {
     let process = &job.process;
     let allowed = &facts.cpu.allowed;
@@ -226,7 +226,7 @@ fn unknown_node(job: &Job, option: &str, node: u32, facts: &Facts, diagnostics: 
     diagnostics.usage(job, option, what, format!("choose among {}", list(&there)));
 }
 
-/// "0-3,8": numbers as `cpus_allowed` takes them.
+/// Numbers in the format of `cpus_allowed`: "0-3,8".
 fn list(numbers: &[u32]) -> String {
     let mut runs: Vec<(u32, u32)> = Vec::new();
     for &n in numbers {

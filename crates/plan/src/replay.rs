@@ -1,4 +1,4 @@
-//! Jobs whose I/O comes from a log: what they work on and what of their options counts.
+//! Jobs that replay a log: their targets, and which of their options apply.
 
 use crate::files::{Files, JobContext};
 use crate::model::{BlockPlan, File, Prepare, Replay, Worker};
@@ -12,10 +12,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use trace::{FileUse, Recording};
 
-/// Oracle: a trace of stacked devices lacks completions, and its depth is believed up to here.
+/// Oracle: a trace of stacked devices lacks completions, so its depth is used only up to this.
 const DEPTH_MAX: u32 = 1024;
 
-/// What a log has no use for, and what it needs.
+/// Checks options that a replay ignores or requires.
 pub(crate) fn check(job: &Job, diagnostics: &mut Diagnostics) {
     let (replay, timing, target) = (&job.replay, &job.timing, &job.target);
     if !replay.is_on() {
@@ -59,7 +59,7 @@ pub(crate) fn check(job: &Job, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// Clones that list their I/O in one file.
+/// Warns about workers that write a log of their I/O to the same file.
 pub(crate) fn check_logs(jobs: &[Job], workers: &[Worker], diagnostics: &mut Diagnostics) {
     let mut writers: BTreeMap<&str, u32> = BTreeMap::new();
     for worker in workers {
@@ -77,7 +77,7 @@ pub(crate) fn check_logs(jobs: &[Job], workers: &[Worker], diagnostics: &mut Dia
     }
 }
 
-/// Makes a worker one that replays a log, once its files are known.
+/// Sets up a worker to replay a log, after its files are resolved.
 pub(crate) fn apply(job: &Job, recording: &Arc<Recording>, worker: &mut Worker) {
     let has = |direction| recording.has(direction);
     worker.pattern.rw = ReadWrite::Replay {
@@ -127,8 +127,8 @@ impl Files<'_> {
         files
     }
 
-    /// A file of a log; `None` when it cannot be used. What is read of a regular file is laid out;
-    /// the rest of it is left to the log's own writes.
+    /// A file of a log; `None` if it cannot be used. The parts of a regular file that are read are
+    /// laid out; the rest is written by the log.
     fn replayed(
         &mut self,
         cx: &JobContext<'_>,

@@ -1,4 +1,4 @@
-//! From jobs and facts to a plan: the order of the steps.
+//! Resolves jobs and facts to a plan.
 
 use crate::blocks::{self, Blocks};
 use crate::files::{Files, JobContext};
@@ -19,16 +19,17 @@ use job::{Engine, FileServiceOrder, Job, Medium, MemoryKind, ReadUse, Retry, Siz
 use record::remedy::lower;
 use record::{Bytes, Facts, Nanos, Show, SplitMix64, TargetKind};
 
-/// Seeds drawn for other purposes than a worker's I/O differ by these.
+/// These derive seeds that are independent of the seed of a worker's I/O.
 const DELAY: u64 = 0x64_65_6c_61_79;
 const FILES: u64 = 0x66_69_6c_65_73;
 
-/// Resolves jobs against the machine. Looks at nothing but its arguments: equal ones give an equal
-/// plan. `facts` must know every path of [`crate::targets`].
+/// Resolves jobs against the machine. The result depends only on the arguments.
+/// `facts` must know every path of [`crate::targets`].
 ///
 /// # Errors
-/// Every problem of every job at once. Under the name fio those of a job's files are no errors, where
-/// there are no others: its workers are in the plan as unready ones.
+/// Every problem of every job. Called as fio, problems of a job's files alone are no error: the
+/// plan
+/// has the workers of this job as unready ones.
 pub fn resolve(jobs: &[Job], facts: &Facts, policy: &Policy) -> Result<Plan, PlanError> {
     let jobs: &[Job] = &zbd::in_bytes(jobs, facts);
     let mut diagnostics = Diagnostics::new(policy);
@@ -73,13 +74,13 @@ pub fn resolve(jobs: &[Job], facts: &Facts, policy: &Policy) -> Result<Plan, Pla
     })
 }
 
-/// What the clones of a job are made from.
+/// Data that the clones of a job share.
 struct Clones<'a> {
     job: &'a Job,
     template: Worker,
-    /// CPUs they may use; empty: all.
+    /// CPUs they may use; empty for all.
     cpus: Vec<u32>,
-    /// The error that keeps all of them from running.
+    /// The error that keeps all clones from running.
     unready: Option<Errno>,
     seed: u64,
     blocks: &'a Blocks,
@@ -127,7 +128,7 @@ impl Clones<'_> {
         worker
     }
 
-    /// Gives a clone its files; how many bytes of them were asked for, where that counts.
+    /// Resolves the files of a clone. Returns the requested bytes, if they limit the loop.
     fn resolve_files(
         &self,
         worker: &mut Worker,
@@ -161,7 +162,7 @@ fn check_together(
     diagnostics: &mut Diagnostics,
 ) {
     limits::agree(jobs, workers, diagnostics);
-    // Oracle: exitall of one job holds for all jobs.
+    // Oracle: exitall of one job applies to all jobs.
     let exitall = jobs.iter().any(|job| job.identity.exitall);
     let ready = workers.iter_mut().filter(|worker| worker.unready.is_none());
     ready.for_each(|worker| worker.stop.exitall |= exitall);
@@ -173,7 +174,7 @@ fn check_together(
     checks::followed(jobs, workers, facts, diagnostics);
 }
 
-/// A worker that is not to run. Oracle: others do not end with it.
+/// Marks a worker as unable to run. Oracle: other workers do not end with it.
 fn kept_out(mut worker: Worker, errno: Errno) -> Worker {
     worker.unready = Some(errno as i32);
     worker.files.clear();
@@ -182,8 +183,8 @@ fn kept_out(mut worker: Worker, errno: Errno) -> Worker {
     worker
 }
 
-/// Clones in the order of their workers' numbers. Oracle: the first, then the others from the last
-/// down; reports, logs and the state of shared files before the run go by it.
+/// Clones in the order of their workers' numbers. Oracle: the first, then the others in descending
+/// order. Reports, logs and the preparation of shared files follow this order.
 fn clone_order(clones: u64) -> impl Iterator<Item = u64> {
     (0..clones.min(1)).chain((1..clones).rev())
 }
@@ -260,7 +261,7 @@ fn check_opened(job: &Job, facts: &Facts, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// Everything the clones of a job have in common.
+/// A worker with the settings that all clones of a job share.
 fn template(
     job: &Job,
     index: u32,
@@ -293,7 +294,7 @@ fn template(
         pacing: pace::pacing(job, diagnostics),
         limits: limits::limits(job, diagnostics),
         measuring: Measuring {
-            // Oracle: what vsync is handed over is done at once, and shows no submission latency.
+            // Oracle: vsync completes I/O at submission and has no submission latency.
             slat: !measure.disable_slat && (job.queue.offload || job.queue.engine != Engine::Vsync),
             clat: !measure.disable_clat,
             lat: !measure.disable_lat,
@@ -310,8 +311,8 @@ fn template(
     }
 }
 
-/// What ends a worker, without its bytes. Oracle: time_based without a runtime is ignored with a
-/// word; number_ios counts per loop and does not end a time_based job.
+/// Stop conditions of a worker, without its bytes. Oracle: time_based without a runtime is ignored
+/// with a message; number_ios counts per loop and does not end a time_based job.
 fn stop(job: &Job, diagnostics: &mut Diagnostics) -> Stop {
     let timing = &job.timing;
     let runtime = timing.runtime.filter(|r| r.0 > 0);
@@ -339,7 +340,7 @@ fn stop(job: &Job, diagnostics: &mut Diagnostics) -> Stop {
     }
 }
 
-/// Bytes before the window. Work that moves none would never get there.
+/// Bytes before the window. A job that moves no data would never reach them.
 fn ramp_bytes(job: &Job, diagnostics: &mut Diagnostics) -> u64 {
     let bytes = job.timing.ramp_size.map_or(0, |size| size.0);
     if bytes > 0 && job.queue.engine.medium() == Medium::Time {
@@ -356,13 +357,13 @@ fn counted_blocks(job: &Job, blocks: &Blocks) -> Option<u64> {
     counted.then(|| blocks.sizes.trim.min().max(1))
 }
 
-/// Sets how many bytes a loop has, where it is not the files' regions.
+/// Sets the bytes of a loop, if they differ from the size of the files' regions.
 ///
-/// Oracle: `io_size`, else `size` where it is less than the regions: beside `filesize` the regions
-/// are the files, and a last sequential block may reach over the end of `size`. A percentage that
-/// holds no block is an error, bytes that do not are one I/O. Only io_size is gone on for when a pass
-/// ends before it. Appending goes once over its region,
-/// whatever loops and io_size say.
+/// Oracle: `io_size`, else `size` if it is less than the regions. With `filesize`, the regions are
+/// the files, and a last sequential block may exceed `size`. A percentage that is less than a block
+/// is an error; a number of bytes that is less than a block is one I/O. Only io_size extends the
+/// job when a pass ends before it. Appending writes its region once, regardless of loops and
+/// io_size.
 fn limit(
     job: &Job,
     worker: &mut Worker,
@@ -433,14 +434,14 @@ fn selection(job: &Job) -> FileSelection {
     }
 }
 
-/// Whether some kind of error does not end the job. Oracle: ignoring one counts as going on.
+/// Whether the job continues after some kind of error. Oracle: ignoring an error counts as well.
 fn tolerates_errors(job: &Job) -> bool {
     let errors = &job.errors;
     let goes_on = [errors.read, errors.write, errors.verify].contains(&Retry::Continue);
     goes_on || errors.ignored.iter().any(|(_, list)| !list.is_empty())
 }
 
-/// How a job's files are made. Oracle: one that runs until no space is left takes none beforehand.
+/// Layout of a job's files. Oracle: a job that fills a device allocates nothing beforehand.
 fn layout(job: &Job) -> job::Layout {
     let mut layout = job.layout.clone();
     if job.target.fill_device && layout.fallocate != "none" {
@@ -449,7 +450,7 @@ fn layout(job: &Job) -> job::Layout {
     layout
 }
 
-/// Oracle: lat_percentiles does not take clat's away; a latency that is not measured has none.
+/// Oracle: lat_percentiles does not disable those of clat. A latency that is not measured has none.
 fn show(job: &Job) -> Show {
     let measure = &job.measure;
     Show {
@@ -467,7 +468,7 @@ fn show(job: &Job) -> Show {
     }
 }
 
-/// A seed given is always used; without one, runs repeat unless `randrepeat=0`.
+/// The given seed. Without one, the default seed repeats runs, unless `randrepeat=0`.
 fn base_seed(job: &Job, policy: &Policy) -> u64 {
     let repeats = job.pattern.randrepeat || job.pattern.allrandrepeat;
     job.pattern.randseed.unwrap_or(if repeats { DEFAULT_SEED } else { policy.entropy })
@@ -479,8 +480,8 @@ fn delay(job: &Job, seed: u64) -> Nanos {
     Nanos(between(seed, a.min(b), a.max(b)))
 }
 
-/// A series finer than a millisecond would cost more than it shows. A log of averages has a rate
-/// sampled no slower than the log's lines come, as the oracle has it.
+/// At least a millisecond, because a finer series costs too much. As in the oracle, the rate for a
+/// log of averages is sampled at least as often as the log has lines.
 fn interval(jobs: &[Job]) -> Nanos {
     let steps = jobs.iter().flat_map(|job| {
         let (measure, logs) = (&job.measure, &job.measure.logs);
@@ -503,9 +504,8 @@ fn clocksource(jobs: &[Job], diagnostics: &mut Diagnostics) -> Option<String> {
     Some(first.clone())
 }
 
-/// Buffers as asked for. Pages that are handed to a socket may be read long after the worker has
-/// ended: the allocator would have given them to others by then, a mapping leaves them to whoever
-/// still has them.
+/// The requested buffers. Pages that were given to a socket may be read long after the worker has
+/// ended. The allocator could reuse them before; the pages of a mapping stay until they are unused.
 fn buffers(job: &Job, diagnostics: &mut Diagnostics) -> job::Buffers {
     let mut buffers = job.buffers.clone();
     let medium = job.queue.engine.medium();

@@ -1,4 +1,4 @@
-//! What must not happen to a target, or cannot.
+//! Checks of targets: protection of data, and what a target supports.
 
 use crate::blocks::{Blocks, misaligned};
 use crate::machine::{device, directory_above, filesystem};
@@ -29,8 +29,8 @@ pub(crate) fn named_by(job: &Job) -> &'static str {
     }
 }
 
-/// The directories of `directory` must be there. Oracle: those that a file name itself contains
-/// need not, they are made.
+/// The directories of `directory` must exist. Oracle: missing directories within a file name are
+/// created.
 pub(crate) fn check_directories(job: &Job, facts: &Facts, diagnostics: &mut Diagnostics) {
     for directory in crate::names::directories(job) {
         let cure = "make it or name another one";
@@ -44,7 +44,7 @@ pub(crate) fn check_directories(job: &Job, facts: &Facts, diagnostics: &mut Diag
     }
 }
 
-/// `--readonly` takes no job that writes or trims.
+/// `--readonly` refuses jobs that write or trim.
 pub(crate) fn check_readonly(job: &Job, policy: &Policy, diagnostics: &mut Diagnostics) {
     if policy.readonly && changes(job) {
         if job.replay.is_on() {
@@ -57,7 +57,7 @@ pub(crate) fn check_readonly(job: &Job, policy: &Policy, diagnostics: &mut Diagn
     }
 }
 
-/// Checks that the job may and can do its I/O on a target that is there.
+/// Checks that the job may and can do its I/O on an existing target.
 pub(crate) fn check_target(
     job: &Job,
     path: &str,
@@ -86,7 +86,7 @@ pub(crate) fn check_target(
     true
 }
 
-/// Why a target of this kind is none for the job's engine, and what to do.
+/// The error, reason and remedy if the job's engine cannot use this kind of target.
 fn unsuitable(job: &Job, kind: TargetKind) -> Option<(Errno, &'static str, &'static str)> {
     let file = "name a file, or set directory= for files to be made there";
     let device = matches!(kind, TargetKind::Block | TargetKind::Char | TargetKind::Fifo);
@@ -108,7 +108,7 @@ fn unsuitable(job: &Job, kind: TargetKind) -> Option<(Errno, &'static str, &'sta
             let what = "is no regular file, and the engine works on nothing else";
             Some((Errno::Invalid, what, file))
         }
-        // Oracle: "failed to get file size", whatever is to be done with it.
+        // Oracle: "failed to get file size" for any I/O.
         TargetKind::Fifo => {
             Some((Errno::NoOffsets, "is a pipe, which has no size and no offsets", file))
         }
@@ -186,12 +186,12 @@ fn on_read_only(path: &str, mount_point: &str) -> String {
     format!("{path} lies on the filesystem at {mount_point}, which is mounted read-only")
 }
 
-/// A name below /dev that is not there is a device that is missing, not a file to fill memory with.
+/// A missing name below /dev is a missing device. A file there would fill memory.
 fn is_missing_device(path: &str, facts: &Facts) -> bool {
     path.starts_with("/dev/") && filesystem(facts, path).is_none_or(|fs| fs.kind == "devtmpfs")
 }
 
-/// Whether a file can be made at a path where nothing is.
+/// Checks that a file can be created at an unused path.
 pub(crate) fn check_create(job: &Job, path: &str, facts: &Facts, diagnostics: &mut Diagnostics) {
     let above = directory_above(facts, path);
     let allowed = facts.targets.get(path).is_some_and(|t| t.writable)
@@ -220,8 +220,9 @@ pub(crate) fn check_create(job: &Job, path: &str, facts: &Facts, diagnostics: &m
 
 /// Refuses to write a block device that is in use, unless the caller named it.
 ///
-/// Under the name fio, `allow_mounted_write=1` lifts what a mount brings with it and a signature
-/// only warns; partitions, holders, swap and devices opened exclusively stay refused there too.
+/// Called as fio, `allow_mounted_write=1` permits writes to a mounted device, and a signature
+/// causes only a warning. Partitions, holders, swap and exclusively opened devices are still
+/// refused.
 fn check_uses(
     job: &Job,
     path: &str,
@@ -287,8 +288,8 @@ fn reasons(uses: &[&Use]) -> String {
     texts.join(" and ")
 }
 
-/// What O_DIRECT on a path needs offsets and lengths to be multiples of, and whose need that is.
-/// `None` where anything will do, or nothing.
+/// The unit of offsets and lengths that O_DIRECT requires on a path, and what requires it.
+/// `None` if there is no requirement or O_DIRECT is not supported.
 fn direct_unit(
     job: &Job,
     path: &str,
@@ -319,8 +320,8 @@ fn direct_unit(
     Some((unit, whose))
 }
 
-/// O_DIRECT needs whole logical blocks and a filesystem that takes it. Oracle: both fail at the
-/// first I/O, with EINVAL.
+/// O_DIRECT requires whole logical blocks and a filesystem that supports it. Oracle: both fail at
+/// the first I/O, with EINVAL.
 pub(crate) fn check_direct(
     job: &Job,
     path: &str,
@@ -345,7 +346,7 @@ pub(crate) fn check_direct(
     }
 }
 
-/// The same for a log, all whose offsets and lengths in a file are multiples of `grain`.
+/// As [`check_direct`] for a log, in which offsets and lengths are multiples of `grain`.
 pub(crate) fn check_direct_grain(
     job: &Job,
     path: &str,

@@ -1,8 +1,8 @@
-//! `sprandom`: one pass of writes that leaves a flash device as a long random load would.
+//! `sprandom`: one pass of writes that brings a flash device to the state after a long random load.
 //!
 //! # The model
 //! A device holds more flash than it shows, by its spare share. It writes flash in order and, when
-//! all is written, frees the part written longest ago by moving what is still valid there. In the
+//! all is written, frees the part written longest ago by moving its valid blocks. In the
 //! steady state of even random writes, of a part written when a fraction x of the flash ago, a share
 //! exp(-x (1 - u) P / L) is still valid; P is the flash, L what the device shows, and u, the share
 //! valid where it is freed, is what this gives for x = 1 (the analysis of cleaning in order of age by
@@ -23,7 +23,7 @@ impl Renewal {
         let held = (cached as f64 / region.max(1.0)).ceil() as u64;
         let lag = held.saturating_add(1).min(regions);
         let age = |region: u64| 1.0 - (region as f64 + 0.5) / regions as f64;
-        // What is rounded off in one region counts in the next: regions may be small.
+        // Rounding errors of a region are added to the next, because regions may be small.
         let mut owed = 0.0;
         let stale = |number: u64| {
             owed += region * (1.0 - (-rate * age(number)).exp());
@@ -49,7 +49,7 @@ fn valid_when_freed(ratio: f64) -> f64 {
     (0..200).fold(0.0, |valid: f64, _| (-(1.0 - valid) * ratio).exp())
 }
 
-/// Plans it for a worker whose files are known, or says why it cannot be.
+/// Plans `sprandom` for a worker after its files are resolved, or reports why it is impossible.
 pub(crate) fn plan(job: &Job, worker: &mut Worker, diagnostics: &mut Diagnostics) {
     if !job.pattern.sprandom {
         return;

@@ -1,9 +1,9 @@
-//! What of a worker is traced (`--debug`).
+//! Events of a worker to trace (`--debug`).
 
 use job::debug::Debug;
 pub use job::debug::line;
 
-/// What of a worker is traced.
+/// Events of a worker to trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
     /// Each I/O, as it is issued and as it ends.

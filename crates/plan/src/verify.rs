@@ -1,4 +1,4 @@
-//! What is checked of the data written, and what of that cannot be.
+//! Verification settings of a job, and the combinations that cannot be verified.
 
 use crate::blocks::{self, Blocks};
 use crate::model::{BlockPlan, Trimming, Verify};
@@ -7,7 +7,8 @@ use crate::sizes::human;
 use job::{Engine, Job, Medium, VerifyMethod};
 use record::Facts;
 
-/// What fio calls the file of a worker's state in a run without a server. Workers count from 0.
+/// Name of the state file of a worker, as fio names it in a run without a server. Workers count
+/// from 0.
 pub fn state_name(job: &str, worker: u64) -> String {
     format!("local-{}-{worker}-verify.state", job.replace('/', "_"))
 }
@@ -61,8 +62,8 @@ pub(crate) fn resolve(
     })
 }
 
-/// How blocks of a job prove what they are; `None`: they do not. What no data is moved for cannot be
-/// read back; the null engine pretends, as it does with everything.
+/// The verification method of a job, if any. I/O that moves no data cannot be verified, except on
+/// the null engine, which only pretends.
 pub(crate) fn method(job: &Job) -> Option<VerifyMethod> {
     let engine = job.queue.engine;
     let moves = matches!(engine.medium(), Medium::Data | Medium::Socket | Medium::Objects)

@@ -6,7 +6,8 @@ use record::{Bytes, Direction, Region, Workload};
 use std::collections::BTreeMap;
 
 impl Worker {
-    /// What it is to do, for people and for comparison. `settings` holds what is not fio's default.
+    /// The workload, to show and to compare. `settings` has the options that differ from fio's
+    /// default.
     pub fn workload(&self) -> Workload {
         Workload {
             rw: self.pattern.rw.name().into(),
@@ -37,10 +38,10 @@ impl Worker {
         }
     }
 
-    /// Bytes all loops are to move, where that is what ends the worker.
+    /// Bytes of all loops, if they end the worker.
     fn io_size(&self) -> Option<u64> {
         let once = self.stop.bytes.unwrap_or_else(|| self.region());
-        // What is to fill a device has no amount of its own, unless one was given.
+        // A job that fills a device has no amount, unless one was given.
         let endless = self.stop.fill_device && once > i64::MAX as u64 / 2;
         if self.stop.time_based || endless {
             return None;
@@ -48,8 +49,8 @@ impl Worker {
         Some(once.saturating_mul(self.stop.loops))
     }
 
-    /// Settings that are not fio's default, by their names in the record: those of the options table,
-    /// then those that files or the machine resolve.
+    /// Settings that differ from fio's default, by their names in the record: first those of the
+    /// options table, then those that are resolved from files or the machine.
     fn settings(&self) -> BTreeMap<String, String> {
         let mut settings = self.settings.clone();
         let mut set = |name: &str, value: Option<String>| {
@@ -126,7 +127,7 @@ impl Worker {
     }
 }
 
-/// A number where it is another than the default.
+/// The number, if it differs from the default.
 fn differs<T: PartialEq + ToString>(number: T, default: T) -> Option<String> {
     (number != default).then(|| number.to_string())
 }

@@ -4,7 +4,7 @@ use crate::model::Strides;
 use crate::problem::Diagnostics;
 use job::{Job, Size, ZoneMode};
 
-/// Checks what a job says of zones against its `zonemode`.
+/// Checks the zone options of a job against its `zonemode`.
 pub(crate) fn check(job: &Job, diagnostics: &mut Diagnostics) {
     let size = job.zones.size.0;
     match job.zones.mode {
@@ -24,8 +24,8 @@ pub(crate) fn check(job: &Job, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// The strides of a job that has them. Oracle: a zone without a range is as long as what is moved in
-/// it.
+/// The strides of a job with `zonemode=strided`. Oracle: the default length of a zone is the number
+/// of bytes moved in it.
 pub(crate) fn strides(job: &Job) -> Option<Strides> {
     let zones = &job.zones;
     let moved = zones.size.0;

@@ -1,4 +1,4 @@
-//! The steps of a connection: asked for, made, encrypted, open, lost.
+//! The life of a connection: requested, connected, encrypted, open, lost.
 
 use super::pool::{Connection, Phase};
 use super::slot::At;
@@ -9,7 +9,7 @@ use crate::wire::Stream;
 use rustix::event::epoll::{self, EventData, EventFlags};
 
 impl<C: Fn() -> u64> Client<C> {
-    /// Gives waiting requests the connections there are, and makes new ones for them.
+    /// Assigns idle and new connections to waiting requests.
     pub(super) fn place(&mut self, now: u64, contents: &mut impl Contents) {
         while let Some(&slot) = self.waiting.front() {
             let opened = match self.take_idle_for(slot) {
@@ -20,14 +20,14 @@ impl<C: Fn() -> u64> Client<C> {
                 Ok(Some(index)) => {
                     self.waiting.pop_front();
                     self.assign(index, slot, now, contents);
-                    // Nothing need happen any more on a connection that broke already.
+                    // A connection that has broken already causes no more events.
                     let broken = |connection: &mut Connection| connection.broken.is_some();
                     if self.pool.get(index).is_some_and(broken) {
                         self.receive(index, now, contents);
                     }
                 }
                 Ok(None) => {
-                    // One that needs a new connection takes the place of one that is idle.
+                    // A request that needs a new connection replaces an idle one.
                     match self.pool.take_idle() {
                         Some(index) => drop(self.pool.remove(index)),
                         None => return,
@@ -59,8 +59,8 @@ impl<C: Fn() -> u64> Client<C> {
         })
     }
 
-    /// Begins to make a connection, for the request of a slot where there is one; `None`: there are
-    /// as many as there may be.
+    /// Starts a connection, for the request of `slot` if there is one. `None` if the maximum number
+    /// of connections exists.
     pub(super) fn open_connection(
         &mut self,
         slot: Option<u32>,
@@ -113,8 +113,9 @@ impl<C: Fn() -> u64> Client<C> {
         Ok(Some(index))
     }
 
-    /// Asks for a connection to an endpoint's addresses in turn, from `address` on, until one is not
-    /// refused at once: it, which address it is, and how many were tried by then.
+    /// Requests a connection to the addresses of an endpoint in turn, from `address` on, until one
+    /// is not refused at once. Returns the stream, the index of its address and the number of tried
+    /// addresses.
     fn dial(
         &self,
         index: u32,
@@ -143,7 +144,7 @@ impl<C: Fn() -> u64> Client<C> {
         }
     }
 
-    /// Puts a request onto a connection.
+    /// Assigns a request to a connection.
     fn assign(&mut self, index: u32, slot: u32, now: u64, contents: &mut impl Contents) {
         let Some(connection) = self.pool.get(index) else { return };
         connection.slot = Some(slot);
@@ -157,7 +158,7 @@ impl<C: Fn() -> u64> Client<C> {
         }
     }
 
-    /// Has a timer look after a connection.
+    /// Starts the inactivity timer of a connection.
     fn arm(&mut self, index: u32, now: u64) {
         let Some(connection) = self.pool.get(index) else { return };
         if self.timeout_ns > 0 && !connection.armed {
@@ -168,7 +169,7 @@ impl<C: Fn() -> u64> Client<C> {
         }
     }
 
-    /// Nothing may have moved for a while.
+    /// Handles the inactivity timer of a connection.
     pub(super) fn on_silence(&mut self, index: u32, generation: u32, now: u64) {
         let timeout = self.timeout_ns;
         let Some(connection) = self.pool.same(index, generation) else { return };
@@ -187,7 +188,7 @@ impl<C: Fn() -> u64> Client<C> {
         }
     }
 
-    /// Does what an event makes possible.
+    /// Handles an event of a socket.
     pub(super) fn on_event(
         &mut self,
         index: u32,

@@ -1,4 +1,4 @@
-//! The steps of a request: sent, answered, repeated, over.
+//! The life of a request: sent, answered, retried, ended.
 
 use super::pool::Connection;
 use super::slot::{At, Slot};
@@ -11,14 +11,14 @@ use crate::{Failure, Outcome, Verb};
 use std::io::{self, ErrorKind, IoSlice};
 use std::time::SystemTime;
 
-/// With room for the content elsewhere, what a read takes along with a head, in bytes.
+/// Bytes to read together with a head, if the content is received elsewhere.
 const ALONG_BYTES: usize = 16 << 10;
-/// First pause before a request is repeated; each further one is twice as long, up to the most.
+/// First pause before a retry. Each further pause is twice as long, up to the maximum.
 const PAUSE_NS: u64 = 20_000_000;
 const PAUSE_NS_MAX: u64 = 2_000_000_000;
 
 impl<C: Fn() -> u64> Client<C> {
-    /// Writes a request's head and begins to send it.
+    /// Writes the head of a request and starts to send it.
     pub(super) fn begin(&mut self, index: u32, contents: &mut impl Contents) {
         let Some(connection) = self.pool.get(index) else { return };
         let Some(slot) = connection.slot else { return };
@@ -60,7 +60,7 @@ impl<C: Fn() -> u64> Client<C> {
         self.send(index, contents);
     }
 
-    /// Sends what the socket takes.
+    /// Sends as many bytes as the socket accepts.
     pub(super) fn send(&mut self, index: u32, contents: &impl Contents) {
         let Some(connection) = self.pool.get(index) else { return };
         let Some(slot) = connection.slot else { return };
@@ -78,7 +78,7 @@ impl<C: Fn() -> u64> Client<C> {
             let stamp = &mut self.slots[slot as usize].stamps.sent;
             stamp.get_or_insert_with(&self.clock);
             match connection.stream.send(&[IoSlice::new(head), IoSlice::new(content)]) {
-                // The socket is full: it tells when it is not.
+                // The socket is full. Epoll reports when it accepts more.
                 Ok(bytes) if connection.sent + bytes < due && bytes > 0 => {
                     connection.sent += bytes;
                     return;
@@ -96,15 +96,15 @@ impl<C: Fn() -> u64> Client<C> {
         }
     }
 
-    /// A server may answer and close before it has everything: that answer counts, so it is read
-    /// before the request is given up.
+    /// A server may answer and close before it has received everything. That answer counts, so it
+    /// is read before the request fails.
     fn on_send_error(connection: &mut Connection, error: &io::Error) {
         connection.broken = Some(connection.stream.failure(error));
         connection.stream.ending = true;
         connection.stream.readable = true;
     }
 
-    /// Receives what there is.
+    /// Receives all available bytes.
     pub(super) fn receive(&mut self, index: u32, now: u64, contents: &mut impl Contents) {
         loop {
             let Some(connection) = self.pool.get(index) else { return };
@@ -124,7 +124,7 @@ impl<C: Fn() -> u64> Client<C> {
                 Ok(Got::All { surplus }) => return self.complete(index, surplus),
                 Ok(Got::Some) => {}
                 Err(Missed::Wait) => {
-                    // Nothing comes from a connection that is broken.
+                    // A broken connection receives nothing more.
                     if let Some(failure) = connection.broken.take() {
                         self.lose(index, failure, now);
                     }
@@ -141,7 +141,7 @@ impl<C: Fn() -> u64> Client<C> {
         }
     }
 
-    /// The answer is whole; `surplus`: more came than belongs to it.
+    /// Handles a complete answer. `surplus` means that bytes beyond it were received.
     fn complete(&mut self, index: u32, surplus: bool) {
         let now = (self.clock)();
         let Some(connection) = self.pool.get(index) else { return };
@@ -173,7 +173,8 @@ impl<C: Fn() -> u64> Client<C> {
         }
     }
 
-    /// A connection without a request has something to say: that it ends, mostly.
+    /// Handles an event of a connection without a request, which usually means that the server
+    /// closed it.
     pub(super) fn check_idle(&mut self, index: u32) {
         let Some(connection) = self.pool.get(index) else { return };
         match connection.stream.receive(&mut self.hot) {
@@ -182,7 +183,7 @@ impl<C: Fn() -> u64> Client<C> {
         }
     }
 
-    /// A connection is of no use any more.
+    /// Closes a connection that cannot be used any more.
     pub(super) fn lose(&mut self, index: u32, failure: Failure, now: u64) {
         let Some(connection) = self.pool.remove(index) else { return };
         let Some(slot) = connection.slot else {
@@ -201,13 +202,13 @@ impl<C: Fn() -> u64> Client<C> {
         }
     }
 
-    /// A request has failed: it is repeated, or over.
+    /// Handles a failed request: retries or ends it.
     pub(super) fn fail(&mut self, slot: u32, failure: Failure, now: u64) {
         let own = &mut self.slots[slot as usize];
         let repeats = own.lost.len() as u32;
         if !failure.may_pass() || repeats >= self.store.retries {
-            // A server that is gone refuses at once. Told at once, whoever begins the next request
-            // then would be refused again and again, at the cost of the servers that are there.
+            // A server that is down refuses at once. If this failure were reported at once, the
+            // next requests would be refused again and again and delay those to the other servers.
             if matches!(failure, Failure::Connect(_)) {
                 own.failed = Some(failure);
                 own.pause();
@@ -238,19 +239,19 @@ impl<C: Fn() -> u64> Client<C> {
     }
 }
 
-/// What a read brought.
+/// The result of a read.
 enum Got {
-    /// Not all yet.
+    /// A part of the answer.
     Some,
-    /// The rest of the answer, and maybe more than that.
+    /// The rest of the answer. `surplus` means that more bytes followed.
     All { surplus: bool },
 }
 
-/// Why it brought nothing.
+/// Why a read received nothing.
 enum Missed {
-    /// There is nothing now.
+    /// No bytes are available yet.
     Wait,
-    /// There will be nothing.
+    /// The connection has failed.
     Failed(Failure),
 }
 
@@ -260,8 +261,8 @@ impl From<Failure> for Missed {
     }
 }
 
-/// Receives once: content straight to its room where one waits for it, anything else, and what no
-/// one waits for, to `hot`.
+/// Receives once: content directly into the slot's buffer if it is expected there, everything else
+/// into `hot`.
 fn receive_once(
     stream: &mut Stream,
     reading: &mut Reading,
@@ -291,7 +292,7 @@ fn receive_once(
     Ok(if reading.is_whole() { Got::All { surplus } } else { Got::Some })
 }
 
-/// How many bytes came; 0: the connection has ended, and the answer with it.
+/// Number of bytes received; 0 if the connection has ended and completed the answer.
 fn received(stream: &mut Stream, reading: &mut Reading, into: &mut [u8]) -> Result<usize, Missed> {
     match stream.receive(into) {
         Ok(0) => {
@@ -302,7 +303,7 @@ fn received(stream: &mut Stream, reading: &mut Reading, into: &mut [u8]) -> Resu
         Err(error) if error.kind() == ErrorKind::WouldBlock => Err(Missed::Wait),
         Err(error) => {
             let failure = stream.failure(&error);
-            // A status that came before the reset is still the better explanation.
+            // A status received before the reset explains the failure better.
             match (&failure, reading.close()) {
                 (Failure::Broken(_), Ok(())) => Ok(0),
                 _ => Err(failure.into()),

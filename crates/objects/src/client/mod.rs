@@ -1,9 +1,9 @@
 //! The connections of one thread to a store.
 //!
-//! A request waits for a connection, is written to it as soon as that is open, and its answer is
-//! read as it comes: `drive` holds the steps of connections, `exchange` those of requests. What
-//! waits for the network waits in epoll, each socket registered once and edge-triggered; what waits
-//! for time waits in [`Timers`].
+//! A request waits for a connection and is written to it as soon as it is open. Its answer is read
+//! as it arrives. `drive` has the steps of connections, `exchange` the steps of requests. The
+//! network is awaited with epoll, with each socket registered once and edge-triggered; times are
+//! awaited with [`Timers`].
 
 mod drive;
 mod exchange;

@@ -4,12 +4,12 @@ use crate::wire::{Reading, Stream};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// How far a connection is.
+/// The phase of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// It was asked for.
+    /// It is being established.
     Connecting,
-    /// Keys are being agreed on.
+    /// The TLS handshake is in progress.
     Agreeing,
     /// It carries requests.
     Open,
@@ -17,43 +17,43 @@ pub enum Phase {
 
 /// One connection and the request on it.
 pub struct Connection {
-    /// Its bytes.
+    /// Its stream.
     pub stream: Stream,
-    /// Which one of those that had this place in the pool.
+    /// Distinguishes it from earlier connections at this place in the pool.
     pub generation: u32,
-    /// Where it goes to, and to which of the addresses there.
+    /// Its endpoint, and the index of its address at the endpoint.
     pub endpoint: usize,
     /// See [`Connection::endpoint`].
     pub address: usize,
-    /// Addresses that were tried.
+    /// Number of addresses that were tried.
     pub tried: usize,
-    /// How far it is.
+    /// Its phase.
     pub phase: Phase,
-    /// The bucket in front of the endpoint's name in that of the host which it is encrypted for.
+    /// The bucket before the endpoint's name in the host name of the TLS handshake.
     pub bucket: Option<String>,
-    /// Whose request it carries, or is made for.
+    /// The slot whose request it carries or was started for.
     pub slot: Option<u32>,
-    /// Requests it has carried.
+    /// Number of requests it has carried.
     pub served: u64,
-    /// When bytes last moved, or were to, and how many had by then.
+    /// Time at which bytes last moved or were expected to, and the traffic at that time.
     pub moved: u64,
     /// See [`Connection::moved`].
     pub traffic: u64,
-    /// Whether a timer looks after it.
+    /// Whether its inactivity timer runs.
     pub armed: bool,
-    /// When the attempt to connect began, and the one to agree on keys.
+    /// Start of the attempt to connect, and start of the TLS handshake.
     pub connect_begin: u64,
     /// See [`Connection::connect_begin`].
     pub agree_begin: u64,
-    /// The request's head, and its body where that is not content.
+    /// Head of the request, and its body unless the body is content of the slot.
     pub head: Vec<u8>,
-    /// What of the slot's content goes behind it.
+    /// Range of the slot's content that follows the head.
     pub content: Range<usize>,
-    /// Bytes of both that are on their way.
+    /// Bytes of both that were sent.
     pub sent: usize,
     /// Whether nothing is left to send.
     pub flushed: bool,
-    /// What broke it while it sent; an answer may still have come.
+    /// The failure while sending. An answer may still have been received.
     pub broken: Option<crate::Failure>,
     /// The answer.
     pub reading: Option<Reading>,
@@ -66,18 +66,18 @@ impl Connection {
     }
 }
 
-/// All connections, at their places.
+/// All connections.
 pub struct Pool {
     places: Vec<Option<Connection>>,
-    /// Places without a connection; the one that was left first is taken first, so that endpoints
-    /// have their turn also where one is down.
+    /// Places without a connection. The place that was freed first is reused first, so that all
+    /// endpoints are tried in turn even if one is down.
     free: VecDeque<u32>,
     idle: VecDeque<u32>,
     generation: u32,
 }
 
 impl Pool {
-    /// A pool with room for `most` connections.
+    /// A pool of at most `most` connections.
     pub fn new(most: u32) -> Pool {
         Pool {
             places: (0..most).map(|_| None).collect(),
@@ -87,12 +87,12 @@ impl Pool {
         }
     }
 
-    /// How many there are.
+    /// Number of connections.
     pub fn len(&self) -> usize {
         self.places.len() - self.free.len()
     }
 
-    /// How many there may be.
+    /// Maximum number of connections.
     pub fn most(&self) -> usize {
         self.places.len()
     }
@@ -104,7 +104,7 @@ impl Pool {
         Some((index, self.generation))
     }
 
-    /// Gives back a place that got no connection.
+    /// Frees a place that received no connection.
     pub fn release(&mut self, index: u32) {
         self.free.push_back(index);
     }
@@ -119,17 +119,17 @@ impl Pool {
         self.places.get_mut(index as usize)?.as_mut()
     }
 
-    /// The connection at a place, if it is the one that is meant.
+    /// The connection at a place, if it is of this generation.
     pub fn same(&mut self, index: u32, generation: u32) -> Option<&mut Connection> {
         self.get(index).filter(|connection| connection.generation == generation)
     }
 
-    /// Takes a connection that has nothing to do.
+    /// Takes an idle connection.
     pub fn take_idle(&mut self) -> Option<u32> {
         self.idle.pop_front()
     }
 
-    /// Takes the first one that has nothing to do and is `fit`.
+    /// Takes the first idle connection that is `fit`.
     pub fn take_fit(&mut self, fit: impl Fn(&Connection) -> bool) -> Option<u32> {
         let is_fit = |index: &u32| self.places[*index as usize].as_ref().is_some_and(&fit);
         let position = self.idle.iter().position(is_fit)?;
@@ -141,7 +141,7 @@ impl Pool {
         self.idle.push_back(index);
     }
 
-    /// Takes a connection out; it is closed when dropped.
+    /// Removes a connection. Dropping it closes it.
     pub fn remove(&mut self, index: u32) -> Option<Connection> {
         let connection = self.places.get_mut(index as usize)?.take()?;
         if connection.slot.is_none() {
@@ -151,7 +151,7 @@ impl Pool {
         Some(connection)
     }
 
-    /// Places whose connections are not open yet.
+    /// Places of connections that are not open yet.
     pub fn unfinished(&self) -> Vec<u32> {
         let pending = |place: &Option<Connection>| {
             place.as_ref().is_some_and(|connection| connection.phase != Phase::Open)

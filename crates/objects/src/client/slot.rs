@@ -1,8 +1,8 @@
-//! What a slot is up to.
+//! The state of a slot and its request.
 
 use crate::{Action, Attempt, Failure, Request, Stamps, Verb};
 
-/// Where a request is.
+/// The state of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum At {
     /// There is none.
@@ -10,38 +10,39 @@ pub enum At {
     Nowhere,
     /// It waits for a connection.
     Waiting,
-    /// It has this one.
+    /// It is assigned to this connection.
     On(u32),
-    /// It pauses before it is repeated, or before its failure is told.
+    /// It pauses before a retry, or before its failure is reported.
     Paused,
 }
 
 /// One slot and its request.
 #[derive(Debug, Default)]
 pub struct Slot {
-    /// Where the request is.
+    /// State of the request.
     pub at: At,
-    /// Counts the requests and their repeats, to tell old timers from new ones.
+    /// Counts requests and retries, to distinguish timers of earlier ones.
     pub turn: u32,
     action: Option<Action>,
     path: String,
     length: u64,
-    /// Of the attempt at hand.
+    /// Times of the current attempt.
     pub stamps: Stamps,
-    /// Where it goes to.
+    /// Its endpoint.
     pub endpoint: Option<usize>,
-    /// What it failed with, when that is told after a pause.
+    /// Its failure, if that is reported after a pause.
     pub failed: Option<Failure>,
-    /// Attempts before it.
+    /// Earlier attempts.
     pub lost: Vec<Attempt>,
-    /// Whether the connection was closed under it once, and whether it therefore needs a new one.
+    /// Whether an idle connection was closed before it was sent, and whether it thus needs a new
+    /// one.
     pub resent: bool,
     /// See [`Slot::resent`].
     pub fresh: bool,
 }
 
 impl Slot {
-    /// Begins a request at `now`.
+    /// Starts a request at `now`.
     pub fn begin(&mut self, request: &Request<'_>, now: u64) {
         self.at = At::Waiting;
         self.turn = self.turn.wrapping_add(1);
@@ -57,7 +58,7 @@ impl Slot {
         self.fresh = false;
     }
 
-    /// Begins another attempt.
+    /// Starts another attempt.
     pub fn again(&mut self) {
         self.at = At::Waiting;
         self.turn = self.turn.wrapping_add(1);
@@ -65,7 +66,7 @@ impl Slot {
         self.endpoint = None;
     }
 
-    /// The attempt at hand has failed, and another one is to follow.
+    /// Records that the current attempt has failed and another one follows.
     pub fn lose(&mut self, failure: Failure) {
         let Stamps { connect, tls, .. } = self.stamps;
         self.lost.push(Attempt { failure, endpoint: self.endpoint, connect, tls });
@@ -73,7 +74,7 @@ impl Slot {
         self.pause();
     }
 
-    /// Nothing is to happen until a pause is over.
+    /// Starts a pause.
     pub fn pause(&mut self) {
         self.at = At::Paused;
         self.turn = self.turn.wrapping_add(1);
@@ -81,7 +82,8 @@ impl Slot {
 
     /// Calls `with` with the request.
     pub fn request<T>(&mut self, with: impl FnOnce(&Request<'_>) -> T) -> T {
-        // The request borrows the path and owns the action: lent and taken back, not copied.
+        // The request borrows the path and owns the action, which is moved into it and back to
+        // avoid a copy.
         let action = self.action.take().unwrap_or(Action::Head);
         let request = Request { action, path: &self.path, length: self.length };
         let result = with(&request);
@@ -94,17 +96,17 @@ impl Slot {
         self.action.as_ref().map_or(Verb::Head, Action::verb)
     }
 
-    /// To what.
+    /// Path of its object.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// Bytes it sends or is to bring.
+    /// Bytes it sends or expects.
     pub fn length(&self) -> u64 {
         self.length
     }
 
-    /// First byte of the part of the object it is to bring.
+    /// First byte of the requested range of the object.
     pub fn from(&self) -> Option<u64> {
         match self.action {
             Some(Action::Get { range: Some((from, _)) }) => Some(from),

@@ -1,4 +1,4 @@
-//! What `verbose` shows on the error output.
+//! Messages of `verbose` on stderr.
 
 use super::slot::Slot;
 use crate::sign::without_secrets;
@@ -24,7 +24,7 @@ pub fn answer(slot: u32, head: &Head) {
     show(&format!("objects: slot {slot} is answered:\n{}", indented(&text, "< ")));
 }
 
-/// Shows what became of a request.
+/// Shows the result of a request.
 pub fn end(slot: &Slot, result: &Result<Answer, Failure>, now: u64) {
     let what = match result {
         Ok(answer) => answer.status.to_string(),
@@ -34,16 +34,16 @@ pub fn end(slot: &Slot, result: &Result<Answer, Failure>, now: u64) {
     show(&format!("objects: {} {} {what} ({ms:.3} ms)", slot.verb().name(), slot.path()));
 }
 
-/// Shows why a request is repeated.
+/// Shows why a request is retried.
 pub fn repeat(slot: &Slot, failure: &Failure) {
     show(&format!("objects: {} {} again: {failure}", slot.verb().name(), slot.path()));
 }
 
 fn show(text: &str) {
-    // Control characters of a server's are not for a terminal.
+    // Control characters from a server must not reach the terminal.
     let plain = |char: char| if char.is_control() && char != '\n' { '?' } else { char };
     let text: String = text.chars().map(plain).collect();
-    // No one may be listening; that is no reason to stop.
+    // The run continues even if stderr is closed.
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 

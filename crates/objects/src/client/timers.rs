@@ -1,29 +1,29 @@
-//! Moments at which something is to be looked at, without a look at everything each time.
+//! Timers of connections and requests.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// What is to be looked at.
+/// What a timer is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Timer {
-    /// Whether anything moved on a connection.
+    /// Inactivity of a connection.
     Connection {
         /// Its place.
         index: u32,
-        /// Which one of those that had the place.
+        /// Generation of the connection at this place.
         generation: u32,
     },
-    /// A request that pauses before it is repeated, or before its failure is told.
+    /// End of the pause of a request.
     Pause {
         /// Its slot.
         slot: u32,
-        /// Which one of those that had the slot.
+        /// The slot's `turn`.
         turn: u32,
     },
 }
 
-/// Timers in the order they are due. One that no longer matters is found out when it is due: to
-/// take it out, or to move it whenever bytes moved, would cost more.
+/// Timers in the order in which they are due. An obsolete timer is ignored when it is due: removing
+/// it, or moving it whenever bytes move, would cost more.
 #[derive(Debug, Default)]
 pub struct Timers {
     due: BinaryHeap<Reverse<(u64, Timer)>>,

@@ -1,4 +1,4 @@
-//! What an answer means for its request.
+//! The meaning of an answer for its request.
 
 use super::slot::Slot;
 use crate::answer::{Hints, failure, hidden_failure};
@@ -6,7 +6,7 @@ use crate::wire::{Head, Reading};
 use crate::{Answer, Failure, Verb};
 use std::time::SystemTime;
 
-/// The answer to a slot's request, or why it is none that counts.
+/// The answer to a slot's request, or its failure.
 pub fn verdict(slot: &Slot, head: Head, text: Vec<u8>) -> Result<Answer, Failure> {
     let now = SystemTime::now();
     if head.status >= 300 {
@@ -17,7 +17,7 @@ pub fn verdict(slot: &Slot, head: Head, text: Vec<u8>) -> Result<Answer, Failure
         return Err(failure(head.status, &hints, &text, now));
     }
     let verb = slot.verb();
-    // The server has said "200" before it knew.
+    // The server sent status 200 before it knew the result.
     if verb == Verb::EndUpload
         && let Some(failure) = hidden_failure(head.status, &text, now)
     {
@@ -35,8 +35,8 @@ pub fn verdict(slot: &Slot, head: Head, text: Vec<u8>) -> Result<Answer, Failure
     })
 }
 
-/// Whether the connection was closed while it had nothing to do, which the server may, and not on
-/// account of this request.
+/// Whether the server closed the connection while it was idle, as it may, and not because of this
+/// request.
 pub fn was_closed_idle(failure: &Failure, served: u64, reading: Option<&Reading>) -> bool {
     let closed = matches!(failure, Failure::Broken(_) | Failure::Short { .. });
     closed && served > 0 && reading.is_none_or(|reading| !reading.has_begun())

@@ -1,6 +1,6 @@
-//! Whose a certificate is: just enough of X.509 (RFC 5280) to name it in a message.
+//! Names of a certificate for messages, with just enough of X.509 (RFC 5280).
 
-/// "'subject', issued by 'issuer'", as far as it can be read.
+/// "'subject', issued by 'issuer'", as far as they can be read.
 pub fn names(certificate: &[u8]) -> String {
     match read(certificate) {
         Some((issuer, subject)) if issuer == subject => format!("'{subject}', signed by itself"),
@@ -32,7 +32,7 @@ fn read(certificate: &[u8]) -> Option<(String, String)> {
 const EXPLICIT_0: u8 = 0xa0;
 const COMMON_NAME: &[u8] = &[0x55, 0x04, 0x03];
 
-/// A name's common name, or else the last of its attributes; empty: it has none.
+/// The common name of a name, or its last attribute; empty if it has none.
 fn name(mut sets: &[u8]) -> String {
     let mut found = String::new();
     while let Some(set) = Element::first(sets) {

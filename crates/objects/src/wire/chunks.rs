@@ -3,12 +3,12 @@
 use super::head::HEAD_MAX;
 use crate::Failure;
 
-/// Where in a body in chunks one is.
+/// The position in a chunked body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
-    /// In the digits of a size; whether there was one.
+    /// In the digits of a size. `digits` is whether one was read.
     Size { digits: bool },
-    /// Behind them, before the end of the line.
+    /// After the digits, before the end of the line.
     Extension,
     /// Before the line feed of a size's line.
     SizeEnd,
@@ -18,19 +18,19 @@ enum Place {
     DataReturn,
     /// Before the line feed after a chunk.
     DataEnd,
-    /// In the lines after the last chunk; whether this one holds something.
+    /// In the lines after the last chunk. `any` is whether this line has text.
     Trailer { any: bool },
     /// Before the line feed of such a line.
     TrailerEnd { any: bool },
-    /// Behind the body.
+    /// After the body.
     End,
 }
 
-/// Takes a body in chunks apart.
+/// Parses a chunked body.
 #[derive(Clone, Debug)]
 pub struct Chunks {
     place: Place,
-    /// Size of the chunk as read so far, then what of it is still to come, in bytes.
+    /// Size of the chunk as read so far, then its missing bytes.
     left: u64,
     /// Bytes of this size's line, or of all lines after the last chunk.
     line: usize,
@@ -43,16 +43,16 @@ impl Default for Chunks {
 }
 
 impl Chunks {
-    /// Whether the body is whole.
+    /// Whether the body is complete.
     pub fn is_whole(&self) -> bool {
         self.place == Place::End
     }
 
-    /// Takes what came and gives each piece of content in it to `piece`: how many of the bytes
-    /// belong to the body.
+    /// Parses received bytes and passes each piece of content to `piece`. Returns how many of the
+    /// bytes belong to the body.
     ///
     /// # Errors
-    /// They are no chunks.
+    /// The bytes are no chunks.
     pub fn take(&mut self, bytes: &[u8], mut piece: impl FnMut(&[u8])) -> Result<usize, Failure> {
         let mut at = 0;
         while at < bytes.len() && !self.is_whole() {

@@ -3,14 +3,14 @@
 use crate::{Failure, Verb};
 use std::str;
 
-/// Longest head that is read, in bytes.
+/// Maximum size of a head, in bytes.
 pub const HEAD_MAX: usize = 64 << 10;
 const HEADERS_MAX: usize = 128;
 
-/// How the end of a body is told.
+/// How the end of a body is determined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {
-    /// So many bytes; there may be none.
+    /// By its length in bytes, which may be 0.
     Length(u64),
     /// In chunks.
     Chunked,
@@ -18,7 +18,7 @@ pub enum Framing {
     Close,
 }
 
-/// What a head says.
+/// The head of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Head {
     /// Status code.
@@ -29,20 +29,20 @@ pub struct Head {
     pub reusable: bool,
     /// Entity tag, quotes included.
     pub tag: Option<String>,
-    /// Content-Length, also where no body follows.
+    /// Content-Length, even if no body follows.
     pub length: Option<u64>,
     /// First and last byte of Content-Range.
     pub range: Option<(u64, u64)>,
-    /// All headers where they are wanted, and of an answer that is no success: what explains it may
-    /// be among them.
+    /// All headers, if they are requested or the answer is an error, because a header may explain
+    /// the error.
     pub headers: Vec<(String, String)>,
 }
 
-/// Reads a head from the beginning of `bytes`: what it says and its length in bytes. `None`: more
-/// bytes are needed. `all`: also of a good answer all headers are kept.
+/// Parses the head at the start of `bytes`. Returns the head and its length in bytes, or `None` if
+/// more bytes are needed. With `all`, the headers of a successful answer are kept, too.
 ///
 /// # Errors
-/// It is no head of HTTP/1, or one that `verb` cannot be answered with.
+/// It is no head of HTTP/1, or no answer to `verb`.
 pub fn read(bytes: &[u8], verb: Verb, all: bool) -> Result<Option<(Head, usize)>, Failure> {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
     let mut parsed = httparse::Response::new(&mut headers);
@@ -69,7 +69,7 @@ pub fn read(bytes: &[u8], verb: Verb, all: bool) -> Result<Option<(Head, usize)>
     Ok(Some((head, length)))
 }
 
-/// What the headers say that matter here.
+/// The values of the headers that are used.
 #[derive(Default)]
 struct FramingHeaders {
     tag: Option<String>,
@@ -84,7 +84,7 @@ impl FramingHeaders {
     fn read(headers: &[httparse::Header<'_>]) -> Result<FramingHeaders, Failure> {
         let mut said = FramingHeaders::default();
         for header in headers {
-            // Lengths tell most names apart without a look at the rest.
+            // The length of a name excludes most headers quickly.
             match header.name.len() {
                 4 if header.name.eq_ignore_ascii_case("etag") => {
                     said.tag = Some(String::from_utf8_lossy(header.value).into_owned());
@@ -122,7 +122,7 @@ impl FramingHeaders {
             (false, None, None) => Framing::Close,
         };
         let kept = if version == 0 { self.keep } else { !self.close };
-        // Both lengths at once: what comes after this body is anyone's guess.
+        // With both lengths, the end of the body is ambiguous.
         let twice = self.chunked.is_some() && self.length.is_some();
         Ok(Head {
             status,
@@ -136,14 +136,14 @@ impl FramingHeaders {
     }
 }
 
-/// Whether a list of words, with commas between them, holds `word`.
+/// Whether a comma-separated list contains `word`.
 fn lists(value: &[u8], word: &str) -> bool {
     value
         .split(|byte| *byte == b',')
         .any(|one| one.trim_ascii().eq_ignore_ascii_case(word.as_bytes()))
 }
 
-/// The value of a Content-Length; `before`: that of an earlier one.
+/// The value of a Content-Length. `before` is the value of an earlier one.
 fn length(value: &[u8], before: Option<u64>) -> Result<u64, Failure> {
     let mut length = before;
     for one in value.split(|byte| *byte == b',') {

@@ -1,4 +1,4 @@
-//! What goes over the wire: sockets, TLS, and answers as they come.
+//! The network side: sockets, TLS, and incremental parsing of answers.
 
 mod certificate;
 mod chunks;
@@ -13,12 +13,12 @@ pub use stream::Stream;
 
 use crate::{Failure, Verb};
 
-/// Reads a whole answer, from its first byte to the connection's end, without a connection: its
-/// status. `length` is the content that a GET asked for, in bytes. For those who want to know what
-/// a client makes of what a server sends.
+/// Parses a whole answer, from its first byte to the end of the connection, and returns its status.
+/// `length` is the requested content of a GET, in bytes. For tests of how a client understands a
+/// server.
 ///
 /// # Errors
-/// It is no answer to such a request, or its content is not as long.
+/// It is no answer to such a request, or its content has another length.
 pub fn read_answer(verb: Verb, length: u64, bytes: &[u8]) -> Result<u16, Failure> {
     let mut reading = Reading::new(Asked { verb, length, from: None, headers: false });
     reading.take(bytes, None)?;

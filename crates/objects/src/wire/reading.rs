@@ -1,36 +1,36 @@
-//! An answer as it comes: bytes in, a verdict out. It knows no sockets.
+//! Incremental parsing of an answer, without sockets.
 
 use super::chunks::Chunks;
 use super::head::{self, Framing, Head};
 use crate::{Failure, Verb};
 
-/// Of a body that explains an error, and of one that is longer than was asked for: what is read
-/// before the connection is rather closed, in bytes.
+/// Maximum bytes to read of a body that explains an error or that is longer than requested. If more
+/// follow, the connection is closed.
 const EXCESS_MAX: u64 = 64 << 10;
-/// Most heads before the one that counts ("100 Continue").
+/// Maximum interim heads before the final one ("100 Continue").
 const INTERIM_MAX: u32 = 32;
-/// Longest document, in bytes.
+/// Maximum size of a document, in bytes.
 const DOCUMENT_MAX: usize = 64 << 20;
 
-/// What was asked for.
+/// The request that is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked {
     /// The request.
     pub verb: Verb,
-    /// Content of a GET, in bytes.
+    /// Length of the content of a GET, in bytes.
     pub length: u64,
-    /// First byte of it, where only a part of the object was asked for.
+    /// First byte of the content, if a range of the object was requested.
     pub from: Option<u64>,
-    /// Whether the headers of a good answer are wanted, too.
+    /// Whether to keep the headers of a successful answer, too.
     pub headers: bool,
 }
 
-/// Where bytes of a body go.
+/// What happens to the bytes of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sink {
-    /// They are counted.
+    /// They are only counted.
     Count,
-    /// They are the content that was asked for.
+    /// They are the requested content.
     Content,
     /// They are kept: a document, or the explanation of an error.
     Text,
@@ -40,25 +40,25 @@ enum Sink {
 #[derive(Debug)]
 pub struct Reading {
     asked: Asked,
-    /// The beginning of a head that is not whole.
+    /// The start of an incomplete head.
     part: Vec<u8>,
-    /// Heads that were not yet the answer.
+    /// Number of interim heads.
     interim: u32,
     head: Option<Head>,
     sink: Sink,
     chunks: Chunks,
-    /// Bytes of the body so far, and what of them was kept.
+    /// Bytes of the body so far, and the bytes that were kept.
     came: u64,
     text: Vec<u8>,
-    /// Whether any byte came.
+    /// Whether any byte was received.
     begun: bool,
     whole: bool,
-    /// Whether the rest of the body stays where it is.
+    /// Whether the rest of the body is not read.
     cut: bool,
 }
 
 impl Reading {
-    /// The answer to a request, of which nothing has come.
+    /// The answer to a request, before its first byte.
     pub fn new(asked: Asked) -> Reading {
         Reading {
             asked,
@@ -75,12 +75,12 @@ impl Reading {
         }
     }
 
-    /// Whether a byte of it has come.
+    /// Whether a byte of it was received.
     pub fn has_begun(&self) -> bool {
         self.begun
     }
 
-    /// Whether nothing more is to come that matters.
+    /// Whether the answer is complete, or the rest of it is not needed.
     pub fn is_whole(&self) -> bool {
         self.whole
     }
@@ -90,13 +90,13 @@ impl Reading {
         self.whole && !self.cut && self.head.as_ref().is_some_and(|head| head.reusable)
     }
 
-    /// Whether content may have to go to the slot's room.
+    /// Whether content may be stored in the slot's buffer.
     pub fn wants_room(&self) -> bool {
         self.asked.verb == Verb::Get && (self.head.is_none() || self.sink == Sink::Content)
     }
 
-    /// Where in the content the next byte belongs and how many may be received right there, without
-    /// a look at them. `None`: what comes has to be taken.
+    /// The offset in the content and the number of bytes that may be received directly there,
+    /// without parsing. `None` if received bytes must be parsed by [`Reading::take`].
     pub fn straight(&self) -> Option<(u64, u64)> {
         if self.whole || self.sink == Sink::Text {
             return None;
@@ -108,20 +108,20 @@ impl Reading {
         }
     }
 
-    /// Counts bytes that were received straight.
+    /// Counts bytes that were received directly.
     ///
     /// # Errors
-    /// It is more than was asked for by far.
+    /// The content is far longer than requested.
     pub fn passed(&mut self, bytes: u64) -> Result<(), Failure> {
         self.came += bytes;
         self.after_body()
     }
 
-    /// Takes bytes, and puts content to where it belongs in `room`: how many of them belong to this
+    /// Parses bytes and stores content in `room`. Returns how many of the bytes belong to this
     /// answer.
     ///
     /// # Errors
-    /// They are no answer to the request.
+    /// The bytes are no answer to the request.
     pub fn take(&mut self, bytes: &[u8], mut room: Option<&mut [u8]>) -> Result<usize, Failure> {
         self.begun |= !bytes.is_empty();
         let mut at = 0;
@@ -134,10 +134,10 @@ impl Reading {
         Ok(at)
     }
 
-    /// The connection's end has come.
+    /// Handles the end of the connection.
     ///
     /// # Errors
-    /// The answer is not whole.
+    /// The answer is incomplete.
     pub fn close(&mut self) -> Result<(), Failure> {
         let Some(head) = &self.head else {
             if !self.part.is_empty() {
@@ -149,7 +149,7 @@ impl Reading {
             });
         };
         let due = match head.framing {
-            // What is wrong is known from the status.
+            // The status explains the failure.
             _ if head.status >= 300 => self.came,
             Framing::Close if self.sink != Sink::Content => self.came,
             Framing::Close => self.asked.length,
@@ -165,10 +165,10 @@ impl Reading {
         Ok(())
     }
 
-    /// The head, and what was kept of the body.
+    /// The head, and the bytes of the body that were kept.
     ///
     /// # Errors
-    /// The content is not as long as was asked for.
+    /// The content has another length than requested.
     pub fn finish(self) -> Result<(Head, Vec<u8>), Failure> {
         if self.sink == Sink::Content && self.came != self.asked.length {
             return Err(Failure::WrongLength { length: self.came, asked: self.asked.length });
@@ -181,7 +181,7 @@ impl Reading {
 
     fn take_head(&mut self, bytes: &[u8]) -> Result<usize, Failure> {
         let before = self.part.len();
-        // Without a line's end there is nothing new to see, except that it is no head at all.
+        // Without a line end, parsing again is useless until the head is too long.
         if before > 256 && !bytes.contains(&b'\n') && before + bytes.len() < head::HEAD_MAX {
             self.part.extend_from_slice(bytes);
             return Ok(bytes.len());
@@ -229,7 +229,7 @@ impl Reading {
         self.after_body()
     }
 
-    /// Whether the content is the part of the object that was asked for.
+    /// Checks that the content is the requested range of the object.
     fn check_range(&self, head: &Head) -> Result<(), Failure> {
         let asked = self.asked.length;
         match (self.asked.from, head.status, head.range) {
@@ -259,7 +259,7 @@ impl Reading {
         }
     }
 
-    /// Whether a length is worth the wait for what comes to it.
+    /// Checks the length of the content against the request.
     fn check_length(&self, length: u64) -> Result<(), Failure> {
         let asked = self.asked.length;
         let far = length > asked.saturating_add(EXCESS_MAX);
@@ -287,16 +287,16 @@ impl Reading {
         Ok(taken)
     }
 
-    /// Whether the body is whole, or came far enough.
+    /// Checks whether the body is complete, or enough of it was received.
     fn after_body(&mut self) -> Result<(), Failure> {
         let Some(head) = &self.head else { return Ok(()) };
-        // It also is when the connection's end made it so.
+        // The end of the connection may have completed it.
         self.whole |= match head.framing {
             Framing::Length(length) => self.came == length,
             Framing::Chunked => self.chunks.is_whole(),
             Framing::Close => false,
         };
-        // What is of no interest, or enough of an explanation, need not come to its end.
+        // A body that is only counted, or that explains an error, need not be received completely.
         let dull = self.sink == Sink::Count || head.status >= 300;
         match self.sink {
             Sink::Content => self.check_length(self.came),
@@ -313,7 +313,7 @@ impl Reading {
     }
 }
 
-/// Puts a piece of a body that begins `at` bytes into it to where it belongs.
+/// Stores a piece of a body that starts at offset `at`.
 fn keep(sink: Sink, piece: &[u8], at: u64, room: Option<&mut [u8]>, text: &mut Vec<u8>) {
     match (sink, room) {
         (Sink::Text, _) => text.extend_from_slice(piece),

@@ -1,4 +1,4 @@
-//! A connection's bytes, plain or encrypted, never waiting.
+//! The byte stream of a connection, plain or encrypted, without blocking.
 
 use super::tls::Tls;
 use crate::Failure;
@@ -8,25 +8,25 @@ use std::io::{self, ErrorKind, IoSlice, Read, Write};
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// Encrypted bytes that one read takes from the socket, at most: two records.
+/// Maximum encrypted bytes per read from the socket: two records.
 const ENCRYPTED_MAX: usize = 34 << 10;
 
 /// A connection to one address.
 pub struct Stream {
     socket: Socket,
     tls: Option<Box<Encrypted>>,
-    /// Bytes that went through the socket, either way; it only ever grows.
+    /// Bytes sent and received through the socket.
     pub traffic: u64,
-    /// Whether there may be more to receive than the last read took.
+    /// Whether more bytes may be available after the last read.
     pub readable: bool,
-    /// Whether the other side is known to have closed: its end is still to be read.
+    /// Whether the other side has closed, and the end of the stream is not read yet.
     pub ending: bool,
 }
 
 struct Encrypted {
     tls: Tls,
     session: ClientConnection,
-    /// Received and not yet decrypted.
+    /// Bytes received and not yet decrypted.
     received: Vec<u8>,
     from: usize,
     to: usize,
@@ -34,10 +34,10 @@ struct Encrypted {
 }
 
 impl Stream {
-    /// Asks for a connection. Whether it was made is known when the socket may be written to.
+    /// Starts a connection. The result is known when the socket becomes writable.
     ///
     /// # Errors
-    /// The system refuses at once.
+    /// The system refuses the connection at once.
     pub fn connect(address: SocketAddr) -> io::Result<Stream> {
         let kind = Type::STREAM.nonblocking();
         let socket = Socket::new(Domain::for_address(address), kind, Some(Protocol::TCP))?;
@@ -49,7 +49,7 @@ impl Stream {
         Ok(Stream { socket, tls: None, traffic: 0, readable: false, ending: false })
     }
 
-    /// The socket, to wait for it.
+    /// The socket, for epoll.
     pub fn socket(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
@@ -59,10 +59,10 @@ impl Stream {
         self.socket.take_error().unwrap_or_else(Some)
     }
 
-    /// Begins to agree on keys.
+    /// Starts the TLS handshake.
     ///
     /// # Errors
-    /// The host has no name for that.
+    /// The host is not valid as a name in TLS.
     pub fn encrypt(&mut self, tls: &Tls, host: &str) -> Result<(), Failure> {
         self.tls = Some(Box::new(Encrypted {
             tls: tls.clone(),
@@ -75,10 +75,10 @@ impl Stream {
         Ok(())
     }
 
-    /// Agrees on keys as far as that goes: whether it is done.
+    /// Continues the TLS handshake. Returns whether it is complete.
     ///
     /// # Errors
-    /// TLS went wrong, or the connection broke.
+    /// TLS failed, or the connection broke.
     pub fn agree(&mut self) -> Result<bool, Failure> {
         let Some(encrypted) = &mut self.tls else { return Ok(true) };
         loop {
@@ -95,7 +95,7 @@ impl Stream {
                 Ok(()) => {}
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
                 Err(error) => {
-                    // The alert tells the server why.
+                    // The alert tells the server the reason.
                     let _ = encrypted.flush(&self.socket, &mut self.traffic);
                     return Err(encrypted.failure(&error));
                 }
@@ -103,14 +103,14 @@ impl Stream {
         }
     }
 
-    /// Sends what the socket takes of the parts, one after the other: how many bytes of them.
+    /// Sends as many bytes of the parts, in order, as the socket accepts. Returns their number.
     ///
     /// # Errors
-    /// `WouldBlock`: none for now. Others: the connection is broken.
+    /// `WouldBlock` if the socket is full. With any other error the connection is broken.
     pub fn send(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
         match &mut self.tls {
             None => {
-                // A server that is gone is an error of this request, no signal to the program.
+                // A closed connection must be an error of this request, not a SIGPIPE.
                 let sent = self.socket.send_vectored_with_flags(parts, libc::MSG_NOSIGNAL)?;
                 self.traffic += sent as u64;
                 Ok(sent)
@@ -136,7 +136,7 @@ impl Stream {
         }
     }
 
-    /// Sends what is left of encrypted bytes: whether none are.
+    /// Sends remaining encrypted bytes. Returns whether all are sent.
     ///
     /// # Errors
     /// The connection is broken.
@@ -149,17 +149,18 @@ impl Stream {
         }
     }
 
-    /// Receives into `into`; 0: the connection's end has come.
+    /// Receives into `into`. Returns the number of bytes, 0 at the end of the connection.
     ///
     /// # Errors
-    /// `WouldBlock`: nothing for now. Others: the connection is broken, or TLS went wrong.
+    /// `WouldBlock` if no bytes are available. With any other error the connection or TLS has
+    /// failed.
     pub fn receive(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let received = match &mut self.tls {
             None => receive_plain(&self.socket, &mut self.traffic, into),
             Some(encrypted) => encrypted.read(&self.socket, &mut self.traffic, into),
         };
         let ending = self.ending || self.tls.as_ref().is_some_and(|tls| tls.ended);
-        // A stream socket that gives less than it was asked for is empty: epoll(7).
+        // A stream socket that returns fewer bytes than requested is empty, see epoll(7).
         self.readable = match &received {
             Ok(bytes) => *bytes == into.len() || *bytes == 0 || ending,
             Err(_) => false,
@@ -167,7 +168,7 @@ impl Stream {
         received
     }
 
-    /// What an error of [`Stream::send`] or [`Stream::receive`] is called.
+    /// The failure for an error of [`Stream::send`] or [`Stream::receive`].
     pub fn failure(&self, error: &io::Error) -> Failure {
         match &self.tls {
             Some(encrypted) => encrypted.failure(error),
@@ -212,7 +213,7 @@ impl Encrypted {
         }
         let mut bytes = &self.received[self.from..self.to];
         let before = bytes.len();
-        // No bytes at all tell the session about the connection's end.
+        // An empty read tells the session that the connection has ended.
         self.session.read_tls(&mut bytes)?;
         self.from += before - bytes.len();
         match self.session.process_new_packets() {
@@ -234,7 +235,7 @@ impl Encrypted {
                     continue;
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-                // Servers close without a farewell; what the answer lacks shows itself.
+                // Servers often close without an alert. An incomplete answer is detected elsewhere.
                 Err(error) if error.kind() == ErrorKind::UnexpectedEof => break,
                 Err(error) => return Err(error),
             }

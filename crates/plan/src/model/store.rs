@@ -10,7 +10,7 @@ pub struct Objects {
     pub kind: StoreKind,
     /// Hosts (IPv6 addresses without brackets) and ports. Connections use them in turn.
     pub endpoints: Vec<(String, u16)>,
-    /// Whether connections are encrypted.
+    /// Encryption of connections.
     pub tls: Tls,
     /// PEM file of the certificates to trust; `None` for those of the system.
     pub ca_file: Option<String>,
