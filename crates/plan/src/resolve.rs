@@ -23,13 +23,12 @@ use record::{Bytes, Facts, Nanos, Show, SplitMix64, TargetKind};
 const DELAY: u64 = 0x64_65_6c_61_79;
 const FILES: u64 = 0x66_69_6c_65_73;
 
-/// Resolves jobs against the machine. The result depends only on the arguments.
-/// `facts` must know every path of [`crate::targets`].
+/// Resolves jobs against the machine. The result depends only on the arguments. `facts` must
+/// know every path of [`crate::targets`].
 ///
 /// # Errors
 /// Every problem of every job. Called as fio, problems of a job's files alone are no error: the
-/// plan
-/// has the workers of this job as unready ones.
+/// plan has the workers of this job as unready ones.
 pub fn resolve(jobs: &[Job], facts: &Facts, policy: &Policy) -> Result<Plan, PlanError> {
     let jobs: &[Job] = &zbd::in_bytes(jobs, facts);
     let mut diagnostics = Diagnostics::new(policy);
@@ -450,7 +449,7 @@ fn layout(job: &Job) -> job::Layout {
     layout
 }
 
-/// Oracle: lat_percentiles does not disable those of clat. A latency that is not measured has none.
+/// Oracle: lat_percentiles does not disable clat_percentiles. A latency that is not measured has none.
 fn show(job: &Job) -> Show {
     let measure = &job.measure;
     Show {
