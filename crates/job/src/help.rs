@@ -36,7 +36,7 @@ Examples:
   fathom run job.fio
   fathom run --name=read --filename=/data/file --size=4g --rw=randread --bs=4k --direct=1
              --ioengine=io_uring --iodepth=32 --runtime=30s --time_based
-  fathom run job.fio --repeat=5 --accept='read.p99 < 2ms' --junit=result.xml
+  fathom run job.fio --repeat=5 --accept='read.p99<2ms' --junit=result.xml
   fathom run job.fio --bs=16k --output-format=json --output=result.json
 
 Usage: fathom run [OPTIONS] [JOB OPTIONS] [JOB FILE]...

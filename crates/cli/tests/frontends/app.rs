@@ -218,13 +218,13 @@ fn mistakes_are_refused_before_anything_is_made() {
         (&["copy", "here", "--jobs=2"], 2, "--jobs is only for compile"),
         (&["compile", "here", "--command=make"], 2, "--tree"),
         (&["copy", "here", "--tree=nowhere"], 2, "--tree=nowhere: No such file"),
-        (&["copy", "here", "--tree=file"], 2, "--tree=file is no directory"),
+        (&["copy", "here", "--tree=file"], 2, "--tree=file is not a directory"),
         (&["copy", "here", "--tree=empty"], 2, "contains no file"),
         (&["copy", "here", "--tree=empty", "--size=1m"], 2, "leave them out with --tree"),
         (&["gzip", "here", "--reference=nowhere.json"], 2, "--reference: "),
         (&["gzip", "here", "--reference=run.json"], 2, "a record of 'fathom run'"),
         (&["gzip", "here", "--record=no/where.json"], 2, "its directory is not there"),
-        (&["gzip", "here", "--size=900000g"], 3, "free more space, or use less"),
+        (&["gzip", "here", "--size=900000g"], 3, "make room, or ask for less"),
     ];
     for (arguments, code, says) in cases {
         let ran = app(at, arguments).expect(code);

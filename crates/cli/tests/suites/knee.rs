@@ -61,7 +61,7 @@ fn a_curve_is_measured_told_and_kept_and_its_job_is_one_for_fio_too() {
     let ran = fathom(at, &["--output-format=json", "short.fio"]).expect(0);
     assert!(ran.json()["jobs"][0]["read"]["total_ios"].as_u64() > Some(0));
     let again = knee(at, &place).expect(2);
-    assert!(again.err.contains("at.fio: is there already"), "{}", again.err);
+    assert!(again.err.contains("at.fio: already exists"), "{}", again.err);
     assert_eq!(fs::read_to_string(at.join("at.fio")).unwrap(), job);
 }
 

@@ -260,7 +260,7 @@ fn targets_are_directories_or_files() {
         "--into=kept",
     ];
     let ran = sweep(at, &line).expect(3);
-    assert!(ran.err.contains("--vary target=file: it is not there"), "{}", ran.err);
+    assert!(ran.err.contains("--vary target=file: it does not exist"), "{}", ran.err);
     assert_eq!(names(at), ["here"]);
     fs::write(at.join("file"), "").unwrap();
     let absolute = format!("--filename={}", at.join("x/f.dat").display());
@@ -366,7 +366,7 @@ fn a_directory_is_of_one_sweep_at_a_time() {
     let second = sweep(at, &["--resume=kept"]).expect(3);
     assert!(second.err.contains("another process runs this sweep"), "{}", second.err);
     let taken = sweep(at, &[&SHORT[..], &line].concat()).expect(2);
-    assert!(taken.err.contains("--resume kept goes on with it"), "{}", taken.err);
+    assert!(taken.err.contains("--resume kept continues it"), "{}", taken.err);
     sweep(at, &["--show=kept"]).expect(0);
     running.signal(Signal::INT);
     running.end().expect(130);
