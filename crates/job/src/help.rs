@@ -27,7 +27,7 @@ const OVERVIEW: &[(&str, &[&str])] = &[
     ("Help", &["help-all", "cmdhelp", "enghelp"]),
 ];
 
-/// What `fathom run --help` prints: what it is for, examples, the options of [`OVERVIEW`].
+/// What `fathom run --help` prints: what it is for, examples, the options of `OVERVIEW`.
 pub fn overview() -> String {
     let mut text = "\
 Run job files and jobs given as options (fio's), and say what the result is worth.

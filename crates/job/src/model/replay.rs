@@ -27,7 +27,7 @@ pub struct Replay {
     /// Several traces as one.
     pub merge: Merge,
     /// What the logs hold, in their order. Empty as typed: whoever runs the job reads them and calls
-    /// [`Job::attach`].
+    /// [`crate::Job::attach`].
     pub recordings: Vec<Arc<Recording>>,
 }
 
