@@ -83,9 +83,9 @@ impl Gated {
     }
 }
 
-/// Evaluates the conditions. `runs` are one run, or runs that repeat each other, each named by
-/// its cell; `judged` are their findings together (of [`crate::judge`] or [`crate::together`]).
-/// `seed` is that of all random choices (bootstrap). A condition about nothing in these runs fails.
+/// Evaluates the conditions. `runs` are one run, or runs that repeat each other, each named by its
+/// cell. `judged` is what [`crate::judge()`] says of the run, or [`crate::judge_set()`] of the runs.
+/// `seed` feeds all random choices (bootstrap). A condition about nothing in these runs fails.
 pub fn evaluate(
     runs: &[RunRecord],
     findings_of_runs: &[Finding],
