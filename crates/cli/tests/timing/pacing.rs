@@ -237,7 +237,7 @@ fn mistakes_are_named() {
     let directory = scratch();
     for (arguments, expected) in [
         (&["--flow=1001"][..], "flow: must be at most 1000"),
-        (&["--latency_target=5ms", "--latency_percentile=99:90"], "takes one number"),
+        (&["--latency_target=5ms", "--latency_percentile=99:90"], "expected one number"),
         (&["--max_latency=1s,2s,3s,4s"], "at most three values"),
         (&["--ss=iops", "--ss_dur=2"], "expected a limit such as iops:5%"),
         (&["--ss=foo:1", "--ss_dur=2"], "expected one of iops, iops_slope"),
