@@ -224,7 +224,7 @@ fn mistakes_are_refused_before_anything_is_made() {
         (&["gzip", "here", "--reference=nowhere.json"], 2, "--reference: "),
         (&["gzip", "here", "--reference=run.json"], 2, "a record of 'fathom run'"),
         (&["gzip", "here", "--record=no/where.json"], 2, "its directory is not there"),
-        (&["gzip", "here", "--size=900000g"], 3, "make room, or ask for less"),
+        (&["gzip", "here", "--size=900000g"], 3, "free more space, or use less"),
     ];
     for (arguments, code, says) in cases {
         let ran = app(at, arguments).expect(code);
