@@ -1,6 +1,7 @@
-//! The checks: each turns evidence into findings. One file a check, named as its id.
+//! The checks: each turns evidence into findings. Each check has a file with its id as name.
 
 mod background_work;
+mod check;
 mod client_bound;
 mod compressible_data;
 mod connection_bound;
@@ -43,92 +44,13 @@ mod unsigned_content;
 mod virtual_device;
 pub mod words;
 
+pub use check::{Check, How, Look, Proof};
 pub use env_changed::{Difference, environment_differences};
 
-use crate::case::{Case, Part};
+use crate::case::Case;
 use crate::finding::Finding;
-use record::remedy::set;
-use record::{Medium, RecordSet, Remedy, RunRecord, Sentence, Severity};
+use record::{Medium, RecordSet, RunRecord};
 use std::cmp::Reverse;
-
-/// One check, and everything docs/CHECKS.md says of it.
-pub struct Check {
-    /// Its id, as printed in brackets and as its file is called.
-    pub id: &'static str,
-    /// What it asks, in one sentence ("Did the storage answer, or memory?").
-    pub question: &'static str,
-    /// What it looks at.
-    pub evidence: &'static str,
-    /// From where on it speaks up, and at which level.
-    pub threshold: &'static str,
-    /// Why there.
-    pub reason: &'static str,
-    /// What usually makes it so.
-    pub cause: &'static str,
-    /// What to do.
-    pub remedy: fn() -> Remedy,
-    /// How it is proven.
-    pub proof: Proof,
-    /// The check itself: at most one finding for each job, or one for the run.
-    pub look: Look,
-}
-
-impl Check {
-    /// A finding with the usual cause and remedy, without figures.
-    fn finding(&self, severity: Severity, jobs: Vec<String>, text: impl Into<Sentence>) -> Finding {
-        Finding {
-            check: self.id,
-            severity,
-            jobs,
-            text: text.into(),
-            figures: Vec::new(),
-            cause: self.cause.into(),
-            remedy: (self.remedy)(),
-        }
-    }
-
-    /// The same about one job.
-    fn about(&self, part: &Part, severity: Severity, text: impl Into<Sentence>) -> Finding {
-        self.finding(severity, vec![part.name.to_owned()], text)
-    }
-}
-
-/// What a check looks at.
-#[derive(Clone, Copy)]
-pub enum Look {
-    /// One run; every run is looked at when it is judged.
-    Run(fn(&Case) -> Vec<Finding>),
-    /// The same, where it says something only of jobs that move data of files or devices.
-    Data(fn(&Case) -> Vec<Finding>),
-    /// Runs that repeat each other; see [`over_set`].
-    Set(fn(&RecordSet) -> Vec<Finding>),
-    /// An earlier run and a later one compared with it; see [`over_pair`].
-    Pair(fn(&RunRecord, &RunRecord) -> Vec<Finding>),
-}
-
-/// Each worker on CPUs of its own.
-fn own_cpus() -> Remedy {
-    set("cpus_allowed_policy", "split")
-}
-
-/// The tests that prove a check: `file::function` below the repository's root.
-pub struct Proof {
-    /// How the situation is had in the test that shows it fire.
-    pub how: How,
-    /// The test that shows it fire.
-    pub fires: &'static str,
-    /// The test that shows it silent.
-    pub silent: &'static str,
-}
-
-/// How a test has a situation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum How {
-    /// Made for real, with real I/O.
-    Real,
-    /// From a recorded tree or timeline.
-    Recorded,
-}
 
 /// Every check, in the order of docs/CHECKS.md.
 pub const ALL: &[&Check] = &[
@@ -172,25 +94,25 @@ pub const ALL: &[&Check] = &[
     &errors::CHECK,
 ];
 
-/// Those that look at nothing but what other programs print too. The others would take for an
-/// observation that there is none.
-const OF_FIGURES: [&str; 3] = [errors::CHECK.id, too_few_samples::CHECK.id, too_short::CHECK.id];
+/// Checks that need only figures which other programs print too. The other checks would read missing
+/// evidence of an imported record as an observation.
+const FOR_IMPORTS: [&str; 3] = [errors::CHECK.id, too_few_samples::CHECK.id, too_short::CHECK.id];
 
-/// What all checks find, the gravest first, those of one severity in the order of [`ALL`]. The same
-/// finding about several jobs is one.
+/// The findings of all checks, the most severe first, within one severity in the order of [`ALL`].
+/// Equal findings about several jobs are merged.
 pub(crate) fn look(case: &Case) -> Vec<Finding> {
     let is_imported = case.record.origin.is_some();
-    let can_tell = |check: &&&Check| !is_imported || OF_FIGURES.contains(&check.id);
-    arranged(ALL.iter().filter(can_tell).flat_map(|check| match check.look {
+    let has_evidence = |check: &&&Check| !is_imported || FOR_IMPORTS.contains(&check.id);
+    arranged(ALL.iter().filter(has_evidence).flat_map(|check| match check.look {
         Look::Run(look) => look(case),
-        Look::Data(look) => of_data(case, look(case)),
+        Look::Data(look) => only_data_jobs(case, look(case)),
         Look::Set(_) | Look::Pair(_) => Vec::new(),
     }))
 }
 
-/// Checks that say something only of a whole run: how long it was and what its figures rest on is
-/// known when it has ended, and who else used the devices is looked at then.
-const OF_THE_WHOLE: &[&str] = &[
+/// Checks that need a finished run: its length, the number of its samples and the other users of its
+/// devices are known only at its end.
+const AT_THE_END: &[&str] = &[
     too_short::CHECK.id,
     too_few_samples::CHECK.id,
     not_steady::CHECK.id,
@@ -198,15 +120,15 @@ const OF_THE_WHOLE: &[&str] = &[
     noisy_neighbour::CHECK.id,
 ];
 
-/// What shows of a run that still goes on, arranged as in [`look`].
+/// The findings about a run in progress, in the order of [`look`].
 pub(crate) fn look_so_far(case: &Case) -> Vec<Finding> {
     let mut findings = look(case);
-    findings.retain(|finding| !OF_THE_WHOLE.contains(&finding.check));
+    findings.retain(|finding| !AT_THE_END.contains(&finding.check));
     findings
 }
 
-/// What of the findings is about jobs that move data.
-fn of_data(case: &Case, mut findings: Vec<Finding>) -> Vec<Finding> {
+/// The findings about jobs that move data.
+fn only_data_jobs(case: &Case, mut findings: Vec<Finding>) -> Vec<Finding> {
     let moves = |name: &str| {
         case.parts.iter().any(|part| part.name == name && part.medium() == Medium::Data)
     };
@@ -215,7 +137,8 @@ fn of_data(case: &Case, mut findings: Vec<Finding>) -> Vec<Finding> {
     findings
 }
 
-/// What only several runs together show: whether repeats agree. What single runs show is with each.
+/// The findings of checks that read a whole set: whether repeats agree. Findings about single runs are
+/// not included.
 pub fn over_set(set: &RecordSet) -> Vec<Finding> {
     arranged(ALL.iter().flat_map(|check| match check.look {
         Look::Set(look) => look(set),
@@ -223,8 +146,7 @@ pub fn over_set(set: &RecordSet) -> Vec<Finding> {
     }))
 }
 
-/// What a comparison of two runs has to say before any figure: whether they were made in the same
-/// circumstances.
+/// The findings of checks that compare two runs: whether both ran in the same environment.
 pub fn over_pair(earlier: &RunRecord, later: &RunRecord) -> Vec<Finding> {
     arranged(ALL.iter().flat_map(|check| match check.look {
         Look::Pair(look) => look(earlier, later),
@@ -232,7 +154,7 @@ pub fn over_pair(earlier: &RunRecord, later: &RunRecord) -> Vec<Finding> {
     }))
 }
 
-/// The gravest first; the same finding about several jobs is one.
+/// Sorts findings, the most severe first, and merges equal findings about several jobs.
 pub(crate) fn arranged(found: impl Iterator<Item = Finding>) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
     for finding in found {

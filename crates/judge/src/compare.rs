@@ -1,9 +1,9 @@
-//! Two measurements compared: what differs between them, and how sure that is.
+//! Comparison of two measurements: which figures differ, and with which certainty.
 //!
-//! Runs on each side that repeat each other are compared by Welch's t test (1947) on logarithms. A
-//! side of one run shows how it varied within, and not how another would have differed; for that
-//! an assumed spread is taken. All intervals of a comparison together miss in 5 of 100 cases at
-//! most (Bonferroni), so that two equal measurements are called equal throughout in the others.
+//! Repeated runs are compared by Welch's t test (1947) on logarithms. A single run shows its variation
+//! over time, but not the variation from run to run, so that is assumed. In at least 95 of 100
+//! comparisons all intervals hold the true ratios (Bonferroni), so equal measurements are then called
+//! equal in every figure.
 
 mod distribution;
 mod operation;
@@ -34,14 +34,14 @@ pub enum Change {
     Faster,
     /// Worse.
     Slower,
-    /// The interval of the ratio holds 1: there may be a difference, but these runs do not show it.
+    /// The interval of the ratio contains 1: there may be a difference, but these runs do not show it.
     NoDifferenceShown,
     /// See [`MetricComparison::reason`].
     NotComparable,
 }
 
 impl Change {
-    /// In words.
+    /// The change in words.
     pub fn name(self) -> &'static str {
         match self {
             Change::Faster => "faster",
@@ -52,29 +52,29 @@ impl Change {
     }
 }
 
-/// One figure on both sides.
+/// A figure of both measurements.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MetricComparison {
     /// One of [`METRICS`].
     pub name: &'static str,
     /// "IOPS", "bytes/s", "ns", or "percent" of the requests that failed.
     pub unit: &'static str,
-    /// The geometric mean over the earlier runs; of failures the arithmetic one.
+    /// The geometric mean over the earlier runs; the arithmetic mean for failures.
     pub before: f64,
-    /// The same of the later ones.
+    /// The mean over the later runs.
     pub after: f64,
     /// Later over earlier, with its interval; `None` when they are not comparable.
     pub ratio: Option<Estimate>,
-    /// What the ratio shows.
+    /// The conclusion from the ratio.
     pub change: Change,
-    /// Slower by more than the tolerance: all of the interval lies beyond it.
+    /// Slower by more than the tolerance: the whole interval is beyond it.
     pub is_beyond_tolerance: bool,
     /// Why it is not comparable.
     pub reason: Option<String>,
 }
 
 impl MetricComparison {
-    /// What it says, in words that suit the figure: [`Change::name`], or "fails more".
+    /// The change in words that suit the figure: [`Change::name`], or "fails more".
     pub fn change_name(&self) -> &'static str {
         match (self.is_failures(), self.change) {
             (true, Change::Faster) => "fails less",
@@ -83,7 +83,7 @@ impl MetricComparison {
         }
     }
 
-    /// Whether it is the share of requests that failed, which is neither fast nor slow.
+    /// Whether it is the share of failed requests, which is neither fast nor slow.
     pub fn is_failures(&self) -> bool {
         self.name == FAILED
     }
@@ -92,69 +92,67 @@ impl MetricComparison {
 /// One direction of a job, its synchronisations, or one kind of its requests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DirectionComparison {
-    /// Which.
+    /// The operation.
     pub operation: Operation,
-    /// Which latency: "response" where there is a schedule, otherwise "completion", "total" where
-    /// those were not recorded, or "synchronisation"; of requests "first byte" or "whole".
+    /// The latency compared: "response" with a schedule, otherwise "completion", or "total" if completion
+    /// latencies were not recorded; "synchronisation" for syncs; "first byte" or "whole" for requests.
     pub latency: &'static str,
     /// Its figures.
     pub metrics: Vec<MetricComparison>,
-    /// How the distributions of latency differ; `None` when a side recorded none.
+    /// The difference of the latency distributions; `None` if a side recorded none.
     pub distance: Option<Distance>,
 }
 
 impl DirectionComparison {
-    /// Its figures one by one, but those together that cannot be compared for one reason.
+    /// Its figures, one a line; figures that cannot be compared for the same reason share a line.
     pub fn lines(&self) -> impl Iterator<Item = &[MetricComparison]> {
         self.metrics.chunk_by(|a, b| a.ratio.is_none() && b.ratio.is_none() && a.reason == b.reason)
     }
 }
 
-/// One job on both sides.
+/// A job of both measurements.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobComparison {
-    /// Its name, with that of its cell where several things ran in turn.
+    /// Its name, with the name of its cell if the measurement has several cells.
     pub name: String,
-    /// Runs on the earlier and the later side.
+    /// The number of earlier and of later runs.
     pub rounds: (usize, usize),
-    /// In what the workloads differ; such jobs are not compared.
+    /// The differences of the workloads. With differences, the jobs are not compared.
     pub not_comparable: Vec<Difference>,
-    /// The directions in which both sides did I/O, the synchronisations of both, and the kinds of
-    /// requests that both sent.
+    /// The operations of both sides: directions with I/O, synchronisations, and kinds of requests.
     pub directions: Vec<DirectionComparison>,
 }
 
-/// Two measurements compared.
+/// The comparison of two measurements.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// In what the circumstances differ, what changes figures first.
+    /// The differences of the environment, the most influential ones first.
     pub environment: Vec<Difference>,
-    /// Neither side recorded its circumstances: whether they differ is not known.
+    /// No side recorded its environment, so differences are unknown.
     pub circumstances_unknown: bool,
-    /// What was found in the earlier and the later runs, warnings and errors only: reasons to doubt
-    /// the figures of that side.
+    /// Warnings and errors found in the earlier and in the later runs: reasons to doubt their figures.
     pub doubts: (Vec<Finding>, Vec<Finding>),
-    /// Jobs of both, in the order of the earlier.
+    /// The jobs of both sides, in the order of the earlier one.
     pub jobs: Vec<JobComparison>,
-    /// Jobs only the earlier has.
+    /// Jobs that only the earlier side has.
     pub only_before: Vec<String>,
-    /// Jobs only the later has.
+    /// Jobs that only the later side has.
     pub only_after: Vec<String>,
-    /// How much slower is too slow, as a share (0.05).
+    /// The share by which a figure may be slower (0.05).
     pub tolerance: f64,
     /// Probability that the interval of one figure misses: 5 % over the number of figures.
     pub miss: f64,
-    /// [`ASSUMED_SPREAD`] was needed, for a side has one run only.
+    /// [`ASSUMED_SPREAD`] was used, since a side has a single run.
     pub is_spread_assumed: bool,
 }
 
 impl Comparison {
-    /// Everything compared of every job.
+    /// The operations of all jobs.
     pub fn directions(&self) -> impl Iterator<Item = &DirectionComparison> {
         self.jobs.iter().flat_map(|job| &job.directions)
     }
 
-    /// Every figure compared.
+    /// The figures of all jobs.
     pub fn metrics(&self) -> impl Iterator<Item = &MetricComparison> {
         self.directions().flat_map(|direction| &direction.metrics)
     }
@@ -166,12 +164,12 @@ impl Comparison {
             || self.directions().filter_map(|d| d.distance.as_ref()).any(|d| d.is_shown)
     }
 
-    /// Why no figure was compared, and what it would take; `None` where one was.
+    /// Why no figure could be compared, and what to do; `None` if one was compared.
     pub fn obstacle(&self) -> Option<String> {
         if self.metrics().any(|metric| metric.ratio.is_some()) {
             return None;
         }
-        // What most figures lack.
+        // The most frequent reason.
         let reasons: Vec<&str> = self.metrics().filter_map(|m| m.reason.as_deref()).collect();
         let often = |reason: &str| reasons.iter().filter(|other| **other == reason).count();
         if let Some(most) = reasons.iter().rev().max_by_key(|reason| often(reason)) {
@@ -197,18 +195,18 @@ impl Comparison {
 pub const METRICS: [&str; 10] =
     ["iops", "bandwidth", "mean", "p50", "p90", "p95", "p99", "p99.9", "p99.99", FAILED];
 
-/// The share of requests to an object store that failed; compared where any did.
+/// The share of failed requests to an object store; compared if any failed.
 const FAILED: &str = "failed";
 
-/// Those compared when none are named: each more widens the intervals of all.
+/// The figures compared by default. Each further figure widens all intervals.
 const USUAL: [&str; 7] = ["iops", "bandwidth", "mean", "p50", "p99", "p99.9", FAILED];
 
-/// What to compare, and when it is too slow.
+/// The figures to compare, and the tolerance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     /// The share by which a figure may be slower (0.05) before [`Comparison::is_slower`] says so.
     pub tolerance: f64,
-    /// The figures to compare, of [`METRICS`]; none: the usual ones.
+    /// The figures to compare, of [`METRICS`]; empty: the default ones.
     pub metrics: Vec<String>,
 }
 
@@ -242,7 +240,8 @@ pub(crate) fn metric(name: &str) -> (Metric, &'static str) {
     }
 }
 
-/// A figure on both sides, before the number of figures, and so the level, is known.
+/// A figure of both sides before the level of its interval is known, which depends on the number of
+/// figures.
 struct PendingMetric {
     name: &'static str,
     unit: &'static str,
@@ -257,7 +256,7 @@ struct PendingOperation {
     distribution: Option<Distribution>,
 }
 
-/// Compares `after` with `before`. The same sets always compare the same.
+/// Compares `after` with `before`. The result is deterministic.
 pub fn compare(before: &RecordSet, after: &RecordSet, options: &Options) -> Comparison {
     let (earlier, later) = (cases(before), cases(after));
     let (olds, news) = (repeated_jobs(&earlier), repeated_jobs(&later));
@@ -312,8 +311,8 @@ pub fn compare(before: &RecordSet, after: &RecordSet, options: &Options) -> Comp
     }
 }
 
-/// How a set differs from another that it should repeat: in its jobs, or in a workload. `None`: it
-/// repeats it.
+/// The difference of a set from another one that it should repeat: in its jobs or in a workload.
+/// `None`: no difference.
 pub fn unlike(one: &RecordSet, other: &RecordSet) -> Option<String> {
     let (earlier, later) = (cases(one), cases(other));
     let (olds, news) = (repeated_jobs(&earlier), repeated_jobs(&later));
@@ -347,7 +346,7 @@ fn cases(set: &RecordSet) -> Vec<Case<'_>> {
     set.runs.iter().map(Case::of).collect()
 }
 
-/// Names of the repeated_jobs that the others lack.
+/// Names of the jobs that the others lack.
 fn missing(repeated_jobs: &[RepeatedJob], others: &[RepeatedJob]) -> Vec<String> {
     let lacks = |member: &&RepeatedJob| others.iter().all(|other| other.name != member.name);
     repeated_jobs.iter().filter(lacks).map(|member| member.name.clone()).collect()
@@ -388,7 +387,7 @@ fn decided_kind(pending: &PendingOperation, miss: f64, tolerance: f64) -> Direct
     }
 }
 
-/// The ratio with its interval at this level, and what it says.
+/// The ratio with its interval at this level, and the conclusion.
 fn decided(pending: &PendingMetric, miss: f64, tolerance: f64) -> MetricComparison {
     let mut out = MetricComparison {
         name: pending.name,

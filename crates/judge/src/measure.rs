@@ -1,4 +1,4 @@
-//! A figure of a run by name, where one number stands for the run: a table cell, a point of a chart.
+//! Figures of runs by name. A figure is one number for a run, for a table cell or a point of a chart.
 
 use crate::compare::{METRICS, metric};
 use crate::gate::condition::{LatencyKind, Metric, nearest};
@@ -9,24 +9,24 @@ use crate::metrics::window::{busy, per_second, union_ns};
 use crate::operation::{Operation, request_named};
 use record::{Direction, Histogram, JobRecord, REQUESTS, RunRecord};
 
-/// A figure of a run: a rate or latency of [`METRICS`], of all directions together or of the one named
-/// before a dot ("iops", "read.p99", "sync.mean"). Of requests to an object store latencies, whole
-/// ("GET.p99") or to the first byte, of one kind or of all ("GET.ttfb.p99", "ttfb.mean").
+/// A figure of a run: a rate or latency of [`METRICS`], of all directions together or of the direction
+/// before a dot ("iops", "read.p99", "sync.mean"). For requests to an object store: latencies of whole
+/// requests ("GET.p99"), or to the first byte, of one kind or all ("GET.ttfb.p99", "ttfb.mean").
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measure {
     of: Scope,
     name: &'static str,
 }
 
-/// Which of the I/Os of a run.
+/// The operations that a figure is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scope {
     All,
     One(Direction),
     Sync,
-    /// Requests of a kind, from beginning to end.
+    /// Requests of a kind, from start to end.
     Whole(&'static str),
-    /// Requests of a kind, or (`None`) of all kinds, to the first byte of the answer.
+    /// Requests of a kind, or of all kinds (`None`), from start to the first byte of the response.
     FirstByte(Option<&'static str>),
 }
 
@@ -40,12 +40,9 @@ impl Scope {
 }
 
 impl Measure {
-    /// Reads a name.
-    ///
-    /// # Errors
-    /// What is wrong with it, with the nearest name or all of them.
+    /// Parses a name. An error suggests the nearest name, or lists all.
     pub fn parse(text: &str) -> Result<Measure, String> {
-        // Percentiles have dots of their own ("p99.9").
+        // Percentiles contain dots, too ("p99.9").
         let (of, rest) = match text.split_once('.') {
             Some((front, rest)) => of_name(front, rest).unwrap_or((Scope::All, text)),
             None => (Scope::All, text),
@@ -63,8 +60,7 @@ impl Measure {
         }
     }
 
-    /// All there are: of all directions together, of each, of synchronisations, and of requests of
-    /// every kind.
+    /// All figures: of all directions together, of each one, of synchronisations, and of requests.
     pub fn every() -> Vec<Measure> {
         let one = |of: Scope| figures().map(move |name| Measure { of, name });
         let requests =
@@ -74,7 +70,7 @@ impl Measure {
         ways.flat_map(one).filter(|one| one.of.has_rates() || !one.is_rate()).collect()
     }
 
-    /// Its name as it is asked for.
+    /// Its name, as [`Measure::parse`] reads it.
     pub fn name(&self) -> String {
         match self.of {
             Scope::All => self.name.into(),
@@ -91,13 +87,13 @@ impl Measure {
         metric(self.name).1
     }
 
-    /// A rate, of which more is better; of a latency less is.
+    /// Whether more is better: true for rates, false for latencies.
     pub fn is_rate(&self) -> bool {
         matches!(metric(self.name).0, Metric::Iops | Metric::Bandwidth)
     }
 
-    /// The figure over all jobs of a run, in [`Measure::unit`]s; `None` when the run has none.
-    /// Latencies are response latencies where jobs have a schedule, otherwise completion latencies.
+    /// The figure over all jobs of a run, in units of [`Measure::unit`]; `None` if the run has none.
+    /// Latencies are response latencies for jobs with a schedule, otherwise completion latencies.
     pub fn of(&self, record: &RunRecord) -> Option<f64> {
         let jobs: Vec<&JobRecord> = record.jobs.iter().filter(|job| job.show.stats).collect();
         match metric(self.name).0 {
@@ -150,12 +146,12 @@ impl Measure {
     }
 }
 
-/// The figures that one run has as a number.
+/// The figures that are a single number for a run.
 fn figures() -> impl Iterator<Item = &'static str> {
     METRICS.into_iter().filter(|name| metric(name).0 != Metric::Failed)
 }
 
-/// What the word before a dot names, and what follows it.
+/// The operation named before a dot, and the text after it.
 fn of_name<'a>(front: &str, rest: &'a str) -> Option<(Scope, &'a str)> {
     if let Some(request) = request_named(front) {
         return Some(match rest.split_once('.') {

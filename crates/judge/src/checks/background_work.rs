@@ -1,8 +1,8 @@
 //! Was the storage busy with work of its own?
 
+use super::check::{Check, How, Look, Proof};
 use super::traffic::{self, Traffic};
 use super::words::{list, percent, size};
-use super::{Check, How, Look, Proof};
 use crate::case::Case;
 use crate::finding::{Figure, Finding};
 use record::{Direction, Severity};

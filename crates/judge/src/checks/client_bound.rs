@@ -1,7 +1,7 @@
 //! Was the load generator itself what the figure shows?
 
+use super::check::{Check, How, Look, Proof};
 use super::words::{number, percent, time};
-use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
 use record::remedy::{choose, drop, raise, set};

@@ -1,7 +1,7 @@
 //! Was the data easier to store than real data?
 
+use super::check::{Check, How, Look, Proof};
 use super::words::percent;
-use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
 use record::remedy::{drop, set};

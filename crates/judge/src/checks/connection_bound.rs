@@ -1,7 +1,7 @@
 //! Did requests wait for connections instead of using them again?
 
+use super::check::{Check, How, Look, Proof};
 use super::words::{number, percent, time};
-use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
 use record::Severity;

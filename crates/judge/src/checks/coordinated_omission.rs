@@ -1,7 +1,7 @@
 //! Does the service latency hide what users would have waited?
 
+use super::check::{Check, How, Look, Proof};
 use super::words::{number, percent, time};
-use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
 use crate::metrics::latency::merged;

@@ -1,8 +1,7 @@
 //! Was it the processors that could not go faster?
 
-use super::own_cpus;
+use super::check::{Check, How, Look, Proof, own_cpus};
 use super::words::{count, number, percent, time};
-use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
 use record::remedy::{raise, set};

@@ -1,7 +1,7 @@
 //! Did others than the workers do their work?
 
+use super::check::{Check, How, Look, Proof};
 use super::words::{percent, time};
-use super::{Check, How, Look, Proof};
 use crate::case::Case;
 use crate::finding::{Figure, Finding};
 use record::{JobRecord, Nanos, Sentence, Severity};

@@ -1,8 +1,7 @@
 //! Did workers wait for a CPU, and their I/O with them?
 
-use super::own_cpus;
+use super::check::{Check, How, Look, Proof, own_cpus};
 use super::words::{count, percent, time};
-use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
 use record::remedy::{choose, lower, raise, set};

@@ -1,7 +1,7 @@
 //! Does the depth buy throughput, or only waiting?
 
+use super::check::{Check, How, Look, Proof};
 use super::words::{list, number, percent, time};
-use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
 use crate::metrics::latency::merged;

@@ -1,7 +1,7 @@
 //! Were as many I/Os in flight as were asked for?
 
+use super::check::{Check, How, Look, Proof};
 use super::words::percent;
-use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
 use record::remedy::{drop, lower, raise, set};

@@ -1,14 +1,15 @@
 //! Did direct I/O go past the page cache?
 
+use super::check::{Check, How, Look, Proof};
 use super::words::size;
-use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
 use record::{Direction, Severity};
 
-/// Share of the bytes moved that a cache may grow by, for metadata and the neighbours' reads …
+/// Growth of the cache that counts, as a share of the bytes moved. Metadata and reads of other programs
+/// cause less.
 const GROWTH_MIN: f64 = 0.1;
-/// … and bytes below which growth means nothing.
+/// Growth of the cache that counts, in bytes.
 const BYTES_MIN: u64 = 4 << 20;
 
 pub(super) const CHECK: Check = Check {
@@ -30,11 +31,11 @@ pub(super) const CHECK: Check = Check {
 };
 
 fn look(case: &Case) -> Vec<Finding> {
-    case.parts.iter().filter_map(|part| about(case, part)).collect()
+    case.parts.iter().filter_map(|part| check_part(case, part)).collect()
 }
 
-fn about(case: &Case, part: &Part) -> Option<Finding> {
-    // Where only one end of a copy is direct, the other is meant to fill the cache.
+fn check_part(case: &Case, part: &Part) -> Option<Finding> {
+    // A copy may use O_DIRECT for one side only; the other side fills the cache.
     let workload = &part.first().workload;
     if ![Direction::Read, Direction::Write].iter().all(|way| workload.is_direct_in(*way)) {
         return None;
@@ -48,17 +49,17 @@ fn about(case: &Case, part: &Part) -> Option<Finding> {
     let mut files: Vec<&str> = part.files().collect();
     files.sort_unstable();
     files.dedup();
-    let grown = |file: &&str| {
+    let growth = |file: &&str| {
         let file = case.record.evidence.files.get(*file)?;
         let cached = |look: &record::FileLook| look.cached.map(|bytes| bytes.0);
-        // A file that the job makes had nothing in the cache.
+        // A file that the job creates was not in the cache before.
         let before = file.before.as_ref().map_or(Some(0), cached)?;
         let after = cached(file.after.as_ref()?)?;
         Some((after.saturating_sub(before), file.after.as_ref()?.size.0))
     };
     let (grown, whole) = files
         .iter()
-        .filter_map(grown)
+        .filter_map(growth)
         .fold((0, 0), |sum, (grown, whole)| (sum.0 + grown, sum.1 + whole));
     let moved: u64 = Direction::ALL.iter().map(|d| part.bytes(*d)).sum();
     let least = (GROWTH_MIN * whole.min(moved) as f64) as u64;
@@ -80,7 +81,7 @@ mod tests {
     use record::Bytes;
 
     #[test]
-    fn a_cache_that_grows_gives_it_away() {
+    fn a_growing_page_cache_is_reported() {
         let mut record = record(vec![job("scan", Direction::Read, 30)]);
         let file = record.evidence.files.get_mut(FILE).unwrap();
         file.after.as_mut().unwrap().cached = Some(Bytes(100 << 20));

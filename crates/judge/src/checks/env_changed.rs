@@ -1,7 +1,7 @@
 //! Were two runs made in the same circumstances?
 
+use super::check::{Check, How, Look, Proof};
 use super::words::{count, list, size};
-use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
 use record::{DeviceFacts, DeviceKind, RunRecord, Severity};

@@ -1,7 +1,7 @@
 //! Did any I/O fail?
 
+use super::check::{Check, How, Look, Proof};
 use super::words::{list, number};
-use super::{Check, How, Look, Proof};
 use crate::case::Case;
 use crate::finding::{Figure, Finding};
 use record::remedy::{choose, drop, lower};

@@ -1,7 +1,7 @@
 //! Can a flush have been that fast?
 
+use super::check::{Check, How, Look, Proof};
 use super::words::{number, time};
-use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
 use record::{DeviceFacts, Direction, Severity};

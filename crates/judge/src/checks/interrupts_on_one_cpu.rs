@@ -1,8 +1,7 @@
 //! Does one CPU serve all interrupts of a device?
 
-use super::own_cpus;
+use super::check::{Check, How, Look, Proof, own_cpus};
 use super::words::{number, percent};
-use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
 use record::{DeviceFacts, Remedy, Sample, Severity};

@@ -1,6 +1,6 @@
 //! Do mount options change what is measured?
 
-use super::{Check, How, Look, Proof};
+use super::check::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::Finding;
 use record::{Direction, Severity};

@@ -1,7 +1,7 @@
 //! Was what was read ever written?
 
+use super::check::{Check, How, Look, Proof};
 use super::words::{percent, size};
-use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
 use record::remedy::set;

@@ -1,8 +1,8 @@
 //! Did somebody else use the disks meanwhile?
 
+use super::check::{Check, How, Look, Proof};
 use super::traffic::{self, Traffic};
 use super::words::{list, percent, size};
-use super::{Check, How, Look, Proof};
 use crate::case::Case;
 use crate::finding::{Figure, Finding};
 use record::{Neighbour, Remedy, Sentence, Severity};

@@ -1,6 +1,6 @@
 //! Would the writes that were counted survive a power cut?
 
-use super::{Check, How, Look, Proof};
+use super::check::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::durability::{durability, durability_reason};
 use crate::finding::Finding;

@@ -1,7 +1,7 @@
 //! Did the figures stay the same throughout the run?
 
+use super::check::{Check, How, Look, Proof};
 use super::words::{list, number, percent, time};
-use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
 use crate::metrics::series::{Slot, slots};

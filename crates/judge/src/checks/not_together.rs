@@ -1,6 +1,6 @@
 //! Did the workers that are reported together run together?
 
-use super::{Check, How, Look, Proof};
+use super::check::{Check, How, Look, Proof};
 use crate::case::Case;
 use crate::finding::{Figure, Finding};
 use crate::metrics::report_units;

@@ -1,7 +1,7 @@
 //! Do workers read each other's blocks?
 
+use super::check::{Check, How, Look, Proof};
 use super::words::size;
-use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
 use record::remedy::choose;

@@ -1,7 +1,7 @@
 //! Were the same few objects fetched again and again?
 
+use super::check::{Check, How, Look, Proof};
 use super::words::{number, size};
-use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
 use record::Severity;

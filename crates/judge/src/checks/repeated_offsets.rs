@@ -1,7 +1,7 @@
 //! Did the run meet the blocks that the run before left in the cache?
 
+use super::check::{Check, How, Look, Proof};
 use super::words::percent;
-use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
 use record::remedy::set;

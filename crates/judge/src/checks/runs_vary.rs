@@ -1,7 +1,7 @@
 //! Do repeats of one run agree?
 
+use super::check::{Check, How, Look, Proof};
 use super::words::{number, percent};
-use super::{Check, How, Look, Proof};
 use crate::case::Case;
 use crate::finding::{Figure, Finding};
 use record::{RecordSet, Remedy, Sentence, Severity};

@@ -1,6 +1,6 @@
 //! Were objects put that all have the same content?
 
-use super::{Check, How, Look, Proof};
+use super::check::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::Finding;
 use record::{Direction, Severity};

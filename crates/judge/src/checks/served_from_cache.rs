@@ -1,27 +1,27 @@
 //! Did the storage answer, or memory?
 
+use super::check::{Check, How, Look, Proof};
 use super::words::{percent, size};
-use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
 use record::remedy::{raise, set};
 use record::{DeviceFacts, DeviceKind, Direction, DiskSample, Nanos, Remedy, Sentence, Severity};
 
-/// Share of what was asked that the device must have moved at least. Read-ahead only adds to it, so
-/// a run without a cache is at 1 or above; a tenth is left for edges of the window.
+/// The least share of the requested bytes that the device must have moved. Without a cache the share is
+/// 1 or more (read-ahead only adds); a tenth is left for the edges of the window.
 const FROM_DEVICE_MIN: f64 = 0.9;
 
-/// Less is moved within the noise of other traffic.
+/// Fewer requested bytes are lost in the noise of other traffic.
 const ASKED_MIN: u64 = 8 << 20;
 
-/// Filesystems whose files are nowhere but in memory.
+/// Filesystems that keep files only in memory.
 const IN_MEMORY: [&str; 4] = ["tmpfs", "ramfs", "devtmpfs", "hugetlbfs"];
 
-/// In shorter windows too few samples of the device lie; the whole run is looked at.
+/// Shorter windows have too few samples of the device, so the check reads the whole run.
 const WINDOW_MIN: Nanos = Nanos(500_000_000);
 
-/// Samples lie beside the ends of a window by some milliseconds: what was moved in so long may be missing.
-/// Over the whole run nothing is: the kernel counts a transfer before it tells of its end.
+/// Samples are taken some milliseconds before or after the ends of a window, so the bytes of this time
+/// may be missing. They are not for the whole run: the kernel counts a transfer before it completes.
 const LAG: Nanos = Nanos(20_000_000);
 
 pub(super) const CHECK: Check = Check {
@@ -59,20 +59,20 @@ fn in_memory(case: &Case, part: &Part) -> Option<Finding> {
 }
 
 fn read(case: &Case, part: &Part) -> Option<Finding> {
-    // What compresses or was never written is asked of the device only in part, without a cache.
+    // Devices read less for compressed and for never written blocks, even without a cache.
     if super::never_written::unwritten_share(case, part) > 0.0 || compresses(case, part) {
         return None;
     }
-    // What another job found in the cache is no sign against one that goes past it.
+    // Cache hits of a buffered job say nothing about a direct job on the same disks.
     if !part.is_buffered_in(Direction::Read) && beside_buffered(case, part) {
         return None;
     }
-    let (asked, moved) = lowest(case, part, Direction::Read)?;
+    let (asked, moved) = asked_and_moved(case, part, Direction::Read)?;
     if is_enough(part, asked, moved) {
         return None;
     }
     let share = moved as f64 / asked as f64;
-    let place = level(case, part);
+    let place = lowest_reached(case, part);
     let text = format!(
         "of {} read, the device delivered {} ({})",
         size(asked as f64),
@@ -84,18 +84,18 @@ fn read(case: &Case, part: &Part) -> Option<Finding> {
     Some(Finding { figures: figures(asked, moved), cause, remedy, ..finding })
 }
 
-/// Whether the devices moved what they must, or too little was asked to tell.
+/// Whether the devices moved enough, or too little was requested to judge.
 fn is_enough(part: &Part, asked: u64, moved: u64) -> bool {
     let seen = if is_short(part) { 1.0 } else { 1.0 - LAG.0 as f64 / part.length().0 as f64 };
     asked < ASKED_MIN || moved as f64 >= FROM_DEVICE_MIN * seen * asked as f64
 }
 
-/// Whether the whole run is looked at instead of the part's window.
+/// Whether the part is too short, so that the check reads the whole run.
 fn is_short(part: &Part) -> bool {
     part.length() < WINDOW_MIN
 }
 
-/// Whether a buffered job reads from the same disks in the time that is looked at.
+/// Whether a buffered job reads from the same disks at the same time.
 fn beside_buffered(case: &Case, part: &Part) -> bool {
     let buffered = |p: &&Part| p.is_buffered_in(Direction::Read) && p.ios(Direction::Read) > 0;
     let beside = |p: &Part| is_short(part) || (p.from < part.to && part.from < p.to);
@@ -141,8 +141,8 @@ fn why(case: &Case, part: &Part, place: Option<&str>) -> (Sentence, Remedy) {
     ("the blocks were in the page cache".into(), remedy)
 }
 
-/// The upper one of two levels between which reads vanished; `None`: above the topmost device.
-fn level<'a>(case: &Case<'a>, part: &Part<'a>) -> Option<&'a str> {
+/// The lowest device of the stack that still received the reads; `None`: not even the topmost did.
+fn lowest_reached<'a>(case: &Case<'a>, part: &Part<'a>) -> Option<&'a str> {
     let enough = |device: &&str| {
         let usage = case.device_use(part, device);
         usage.is_some_and(|u| u.counters.read_bytes as f64 >= FROM_DEVICE_MIN * u.read_asked as f64)
@@ -155,7 +155,7 @@ fn written(case: &Case, part: &Part) -> Option<Finding> {
     if !part.is_buffered_in(Direction::Write) || compresses(case, part) {
         return None;
     }
-    let (asked, moved) = lowest(case, part, Direction::Write)?;
+    let (asked, moved) = asked_and_moved(case, part, Direction::Write)?;
     if is_enough(part, asked, moved) {
         return None;
     }
@@ -180,9 +180,9 @@ fn compresses(case: &Case, part: &Part) -> bool {
     super::compressible_data::compressor(case, part).is_some()
 }
 
-/// What was asked of the lowest devices in the part's window by all jobs on them, and what they moved;
-/// `None` where there are none.
-fn lowest(case: &Case, part: &Part, direction: Direction) -> Option<(u64, u64)> {
+/// The bytes that all jobs requested from the lowest devices in the part's window, and the bytes that
+/// these devices moved; `None` without devices.
+fn asked_and_moved(case: &Case, part: &Part, direction: Direction) -> Option<(u64, u64)> {
     let disks = case.disks_of(part);
     if disks.is_empty() || part.bytes(direction) == 0 {
         return None;
@@ -194,23 +194,23 @@ fn lowest(case: &Case, part: &Part, direction: Direction) -> Option<(u64, u64)> 
     let uses = uses?;
     let pick = |read: u64, write: u64| if direction == Direction::Read { read } else { write };
     let moved = uses.iter().map(|u| pick(u.counters.read_bytes, u.counters.write_bytes)).sum();
-    // Disks of one job share what it asks: the largest of them is what all were asked for.
+    // The disks of a job share its requests, and each disk counts all of them.
     let asked = uses.iter().map(|u| pick(u.read_asked, u.write_asked)).max()?;
     Some((asked, moved))
 }
 
-/// The same over the whole run, its ramps included: the devices may have moved more.
+/// The same over the whole run. Devices may have moved more, since ramps are included.
 fn whole_run(case: &Case, direction: Direction, disks: &[&DeviceFacts]) -> Option<(u64, u64)> {
     let asked = sharing(case, disks).map(|part| part.bytes(direction)).sum();
     let counters = disks.iter().map(|disk| {
-        let moved = counted(case, &disk.name)?;
+        let moved = counters_of_run(case, &disk.name)?;
         Some(if direction == Direction::Read { moved.read_bytes } else { moved.write_bytes })
     });
     Some((asked, counters.sum::<Option<u64>>()?))
 }
 
-/// What a disk moved over the whole run. Those below the file of a loop device are in samples alone.
-fn counted(case: &Case, name: &str) -> Option<DiskSample> {
+/// The counters of a disk over the whole run. Disks below a loop device are only in the samples.
+fn counters_of_run(case: &Case, name: &str) -> Option<DiskSample> {
     if let Some(result) = case.record.disks.iter().find(|result| result.name == name) {
         return Some(result.counters.after.since(&result.counters.before));
     }
@@ -278,13 +278,13 @@ mod tests {
             sample.disks.get_mut("sda").unwrap().read_bytes = 0;
         });
         assert!(the_finding(&sampled, CHECK.id).text.contains("0 B"));
-        // The counters cannot tell which of two jobs found its blocks in the cache …
+        // Counters do not show which of two jobs on one disk had cache hits …
         let mut two = short(Direction::Read, true, 64 << 20);
         two.jobs.extend(short(Direction::Read, false, 0).jobs);
         two.jobs[1].group = GroupKey { group: 1, report: 1 };
         (two.jobs[1].job, two.jobs[1].name) = (1, "cached".into());
         assert_eq!(the_finding(&two, CHECK.id).jobs, ["cached"]);
-        // … but do tell those on other disks apart.
+        // … but they do for jobs on different disks.
         let mut apart = short(Direction::Read, true, 64 << 20);
         let mut elsewhere = job("elsewhere", Direction::Read, 1);
         elsewhere.workload.files = vec!["/dev/null".into()];

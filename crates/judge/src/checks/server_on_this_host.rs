@@ -1,7 +1,7 @@
 //! Did the object store share the CPUs with the load generator?
 
+use super::check::{Check, How, Look, Proof};
 use super::words::percent;
-use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
 use record::remedy::choose;

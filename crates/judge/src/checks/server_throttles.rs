@@ -1,7 +1,7 @@
 //! Did the object store turn requests away because there were too many?
 
+use super::check::{Check, How, Look, Proof};
 use super::words::{number, percent};
-use super::{Check, How, Look, Proof};
 use crate::RequestMetrics;
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};

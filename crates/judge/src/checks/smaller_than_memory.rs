@@ -1,7 +1,7 @@
 //! Does all that is read through the cache fit into it?
 
+use super::check::{Check, How, Look, Proof};
 use super::words::size;
-use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
 use record::remedy::{raise, set};

@@ -1,7 +1,7 @@
 //! Did the hypervisor run something else on our processors?
 
+use super::check::{Check, How, Look, Proof};
 use super::words::percent;
-use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
 use record::Severity;

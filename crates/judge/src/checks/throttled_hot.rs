@@ -1,7 +1,7 @@
 //! Did heat slow the device or the processors down?
 
+use super::check::{Check, How, Look, Proof};
 use super::words::{list, number, percent};
-use super::{Check, How, Look, Proof};
 use crate::case::Case;
 use crate::finding::{Figure, Finding};
 use record::Severity;

@@ -1,7 +1,7 @@
 //! Do the percentiles rest on enough samples?
 
+use super::check::{Check, How, Look, Proof};
 use super::words::{list, number, percentile, time};
-use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
 use crate::metrics::latency::merged;

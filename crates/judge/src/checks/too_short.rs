@@ -1,7 +1,7 @@
 //! Was the run long enough for a figure?
 
+use super::check::{Check, How, Look, Proof};
 use super::words::{number, percent, time};
-use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
 use crate::metrics::series::{Slot, slots};

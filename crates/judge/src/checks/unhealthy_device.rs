@@ -1,7 +1,7 @@
 //! Is a device of the run failing, or worn out?
 
+use super::check::{Check, How, Look, Proof};
 use super::words::list;
-use super::{Check, How, Look, Proof};
 use crate::case::Case;
 use crate::finding::{Figure, Finding};
 use record::{DeviceFacts, Health, Severity};

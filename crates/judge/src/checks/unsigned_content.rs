@@ -1,6 +1,6 @@
 //! Did the content of objects travel without anything that guards it?
 
-use super::{Check, How, Look, Proof};
+use super::check::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::Finding;
 use record::remedy::set;

@@ -1,7 +1,7 @@
 //! What is it that was measured?
 
+use super::check::{Check, How, Look, Proof};
 use super::words::list;
-use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::Finding;
 use record::{DeviceFacts, DeviceKind, Severity};

@@ -53,7 +53,7 @@ fn called(pairs: u64, rounds: u32, ratio: f64) -> usize {
 }
 
 #[test]
-fn equal_measurements_are_called_equal_throughout() {
+fn equal_measurements_are_equal_in_every_figure() {
     for rounds in [1, 3, 5] {
         let wrong = called(1000, rounds, 1.0);
         assert!(wrong <= 50, "{rounds} rounds: {wrong} of 1000 pairs called different");
@@ -61,13 +61,13 @@ fn equal_measurements_are_called_equal_throughout() {
 }
 
 #[test]
-fn a_fifth_less_is_found_with_five_rounds() {
+fn five_rounds_show_a_loss_of_a_fifth() {
     let found = called(200, 5, 0.8);
     assert!(found >= 180, "{found} of 200");
 }
 
 #[test]
-fn slower_beyond_the_tolerance_is_said() {
+fn a_slowdown_beyond_the_tolerance_is_reported() {
     let mut random = Random::new(3);
     let (a, b) = (set(&mut random, 5, 1000.0), set(&mut random, 5, 700.0));
     let worse = compare(&a, &b, &Options::default());
@@ -83,7 +83,7 @@ fn slower_beyond_the_tolerance_is_said() {
 }
 
 #[test]
-fn what_keeps_figures_from_being_compared_is_said() {
+fn the_reason_for_incomparable_figures_is_reported() {
     let mut random = Random::new(3);
     let whole = set(&mut random, 1, 1000.0);
     assert_eq!(compare(&whole, &whole, &Options::default()).obstacle(), None);
@@ -103,7 +103,7 @@ fn what_keeps_figures_from_being_compared_is_said() {
 }
 
 #[test]
-fn another_seed_and_another_place_are_the_same_work() {
+fn seed_and_path_do_not_change_the_workload() {
     let mut random = Random::new(3);
     let a = set(&mut random, 3, 1000.0);
     for setting in ["randseed", "directory"] {
@@ -175,7 +175,7 @@ fn requests_are_compared_by_their_first_byte_and_their_failures() {
 }
 
 #[test]
-fn the_same_asked_of_two_stores_is_comparable() {
+fn the_same_requests_to_two_stores_are_comparable() {
     let a = fetched(&mut Random::new(5), &[0; 3], LATENCY as f64);
     let mut b = a.clone();
     for job in b.runs.iter_mut().flat_map(|run| &mut run.jobs) {
@@ -188,7 +188,7 @@ fn the_same_asked_of_two_stores_is_comparable() {
 }
 
 #[test]
-fn heads_among_other_requests_are_no_synchronisations() {
+fn head_requests_are_not_synchronisations() {
     let mut random = Random::new(5);
     let mut a = fetched(&mut random, &[0; 3], LATENCY as f64);
     for job in a.runs.iter_mut().flat_map(|run| &mut run.jobs) {
@@ -206,7 +206,7 @@ fn heads_among_other_requests_are_no_synchronisations() {
 }
 
 #[test]
-fn as_many_failures_by_chance_are_called_equal() {
+fn a_chance_difference_of_failures_is_no_difference() {
     let mut random = Random::new(11);
     let options = Options { metrics: vec!["failed".into()], ..Options::default() };
     for rounds in [1, 3, 5] {

@@ -1,4 +1,4 @@
-//! What a report unit did in one direction, or in all of them together.
+//! Figures of a report unit in one direction, or in all directions together.
 
 use super::latency::{LatencyStats, merged};
 use super::series::{self, SeriesStats};
@@ -13,21 +13,21 @@ pub struct DirectionMetrics {
     pub ios_issued: u64,
     /// I/Os completed.
     pub ios: u64,
-    /// Bytes that moved.
+    /// Bytes moved.
     pub bytes: u64,
-    /// I/Os that moved fewer bytes than asked.
+    /// Short I/Os: fewer bytes moved than requested.
     pub short_ios: u64,
     /// I/Os given up.
     pub dropped_ios: u64,
     /// Time in which at least one worker was busy in this direction, in nanoseconds.
     pub runtime_ns: u64,
-    /// Time of the worker that was busy longest in this direction, in nanoseconds.
+    /// The longest time that one worker was busy in this direction, in nanoseconds.
     pub longest_ns: u64,
     /// Bytes a second over `runtime_ns`.
     pub bytes_per_second: f64,
     /// I/Os a second over `runtime_ns`.
     pub iops: f64,
-    /// Submission latency, where the engine can tell it apart.
+    /// Submission latency, if the engine measures it.
     pub slat: Option<LatencyStats>,
     /// Completion latency.
     pub clat: Option<LatencyStats>,
@@ -35,24 +35,24 @@ pub struct DirectionMetrics {
     pub lat: Option<LatencyStats>,
     /// Latency from the intended start, for jobs with a schedule.
     pub response: Option<LatencyStats>,
-    /// Latency by I/O priority, the usual one first; empty when all had the same.
+    /// Latency by I/O priority, the default one first; empty if all I/Os had the same.
     pub prios: Vec<PriorityStats>,
     /// Bandwidth over intervals, in bytes a second.
     pub bandwidth: SeriesStats,
     /// IOPS over intervals.
     pub iops_series: SeriesStats,
-    /// Share of what its group moved in this direction, in percent.
+    /// Share of the bytes of its group in this direction, in percent.
     pub group_share: f64,
 }
 
 impl DirectionMetrics {
-    /// (bytes, I/Os) a second over `longest_ns`, as fio counts what several workers did: too much
-    /// where they did not all run at one time.
+    /// (bytes, I/Os) a second over `longest_ns`, as fio computes rates of several workers. Too high if
+    /// the workers did not run at the same time.
     pub fn over_longest(&self) -> (f64, f64) {
         (per_second(self.bytes, self.longest_ns), per_second(self.ios, self.longest_ns))
     }
 
-    /// True when nothing was issued or done.
+    /// Whether no I/O was issued.
     pub fn is_idle(&self) -> bool {
         self.ios_issued == 0 && self.ios == 0
     }
@@ -61,18 +61,18 @@ impl DirectionMetrics {
 /// Latency of the I/Os of one priority.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PriorityStats {
-    /// LatencyKind, as ioprio_set(2) numbers them; 0: none was set.
+    /// The class, as ioprio_set(2) numbers it; 0: none was set.
     pub class: u16,
     /// Level within the class.
     pub level: u16,
-    /// Share of the I/Os told apart by priority, in percent.
+    /// Share of the I/Os with a known priority, in percent.
     pub share: f64,
     /// Their latency.
     pub latency: LatencyStats,
 }
 
-/// The latency of each priority, where there are several. A worker whose I/Os are not told apart
-/// has them all at its own priority.
+/// The latency of each priority, if there are several. A worker that does not record priorities has all
+/// I/Os at its own priority.
 fn by_priority(
     jobs: &[&JobRecord],
     directions: &[Direction],
@@ -104,7 +104,7 @@ fn by_priority(
     stats.collect()
 }
 
-/// Figures of `jobs` together in the given `directions` together.
+/// The figures of all `jobs` in all `directions`, summed.
 pub(super) fn measure(
     jobs: &[&JobRecord],
     directions: &[Direction],

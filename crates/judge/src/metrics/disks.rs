@@ -1,17 +1,17 @@
-//! What the devices under the targets did.
+//! Figures of the devices under the targets.
 
 use record::{DiskCounters, DiskResult};
 
-/// What one device did over the run.
+/// The figures of a device over the run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DiskMetrics {
     /// Kernel name.
     pub name: String,
     /// Its own figures.
     pub own: DiskTotals,
-    /// Means over its members, with the largest utilisation among them; `None` for a plain disk.
+    /// Means over its members, but the highest utilisation; `None` for a plain disk.
     pub members: Option<DiskTotals>,
-    /// How many members `members` is over.
+    /// The number of members.
     pub member_count: u64,
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn measure(disks: &[DiskResult]) -> Vec<DiskMetrics> {
 
 fn totals(counters: &DiskCounters) -> DiskTotals {
     let (before, after) = (&counters.before, &counters.after);
-    // A counter that went back means the device was replaced meanwhile: nothing can be said.
+    // A counter that decreased belongs to another device of the same name: no figures.
     let busy_ms = after.busy_ms.saturating_sub(before.busy_ms) as f64;
     let window_ms = counters.window.0 as f64 / 1e6;
     DiskTotals {

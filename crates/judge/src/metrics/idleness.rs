@@ -1,19 +1,19 @@
-//! How idle the CPUs were (`--idle-prof`).
+//! Idle time of the CPUs (`--idle-prof`).
 
 use record::{CpuSample, IdleProfile, RunRecord};
 
-/// How idle the CPUs were over the run, by the kernel's accounts.
+/// Idle time of the CPUs over the run, as the kernel counts it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Idleness {
     /// All CPUs together, in percent.
     pub system: f64,
-    /// Each, in percent; index = CPU number.
+    /// By CPU number, in percent.
     pub cpus: Vec<f64>,
-    /// What was asked for, and what a unit of work takes.
+    /// The request, and the time of a unit of work.
     pub profile: IdleProfile,
 }
 
-/// From the first to the last look at the machine; `None` when nobody asked.
+/// From the first to the last sample of the machine; `None` if not requested.
 pub(crate) fn measure(record: &RunRecord) -> Option<Idleness> {
     let profile = record.idle?;
     let samples = &record.timeline.samples;

@@ -1,13 +1,13 @@
-//! Time in which something ran.
+//! Windows of time in which workers were busy.
 
 use record::{Direction, JobRecord};
 
-/// When each worker was busy in any of `directions`, in nanoseconds from the run's origin: (begin,
-/// end). A worker that did nothing in them has no window.
+/// The windows (start, end) in which workers were busy in any of `directions`, in nanoseconds from the
+/// run's origin. A worker without I/O in them has no window.
 pub(crate) fn busy(jobs: &[&JobRecord], directions: &[Direction]) -> Vec<(u64, u64)> {
-    // All windows of a worker begin at its start, so the largest holds the others.
-    let of = |job: &JobRecord| directions.iter().filter_map(|d| busy_in(job, *d)).max();
-    jobs.iter().filter_map(|job| of(job)).collect()
+    // All windows of a worker begin at its start, so the longest contains the others.
+    let window = |job: &JobRecord| directions.iter().filter_map(|d| busy_in(job, *d)).max();
+    jobs.iter().filter_map(|job| window(job)).collect()
 }
 
 fn busy_in(job: &JobRecord, direction: Direction) -> Option<(u64, u64)> {
@@ -16,8 +16,7 @@ fn busy_in(job: &JobRecord, direction: Direction) -> Option<(u64, u64)> {
     (!idle).then(|| (job.started.0, job.started.0 + result.runtime.0))
 }
 
-/// Length of the union of windows: the time in which at least one of them was open. A pause between
-/// chained jobs is not part of it.
+/// Length of the union of windows. A pause between chained jobs is not part of it.
 pub(crate) fn union_ns(windows: &[(u64, u64)]) -> u64 {
     let mut sorted = windows.to_vec();
     sorted.sort_unstable();
@@ -29,7 +28,7 @@ pub(crate) fn union_ns(windows: &[(u64, u64)]) -> u64 {
     length
 }
 
-/// Length of the time in which all windows were open.
+/// Length of the intersection of windows.
 pub(crate) fn common_ns(windows: &[(u64, u64)]) -> u64 {
     let begin = windows.iter().map(|w| w.0).max().unwrap_or(0);
     let end = windows.iter().map(|w| w.1).min().unwrap_or(0);

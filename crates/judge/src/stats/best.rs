@@ -7,7 +7,7 @@
 //! beats it by chance, and of k things k - 1 can. Each of these one-sided comparisons is Welch's t
 //! test (1947) on logarithms at the level over their number (Bonferroni), for spreads differ.
 
-use super::{MISS, mean, resolution, students_t, variance, welch_freedom};
+use super::elementary::{MISS, mean, resolution, students_t, variance, welch_freedom};
 
 /// How one of several stands to the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Where the level of a series changes: PELT (Killick, Fearnhead and Eckley, Journal of the American
 //! Statistical Association 107, 2012) with the cost of a normal mean.
 
-use super::median;
+use super::elementary::median;
 use super::series::noise;
 
 /// Shortest level, in values; fewer values are an outlier.

@@ -2,16 +2,16 @@
 //! percentile is binomial, so two order statistics enclose it (David and Nagaraja, Order Statistics,
 //! 3rd edition, section 7.1).
 
-use super::MISS;
+use super::elementary::MISS;
 use record::Histogram;
 use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, Normal};
 
-/// With so many values expected on either side of the percentile the normal distribution is as good
-/// as the binomial one; near its end it would miss how skewed that is.
+/// With at least this many expected values on both sides of the percentile, the normal distribution
+/// approximates the binomial one. With fewer, the binomial distribution is too skewed.
 const NORMAL_MIN: f64 = 1000.0;
 
-/// The interval that holds the `percentile` (0 to 100) in 95 of 100 cases; `None` when there are too
-/// few values for one, or only percentiles that another program printed.
+/// The 95 % interval of the `percentile` (0 to 100); `None` for too few values, and for imported
+/// percentiles without values.
 pub fn percentile_interval(histogram: &Histogram, percentile: f64) -> Option<(u64, u64)> {
     if !histogram.is_binned() {
         return None;
@@ -25,7 +25,7 @@ pub fn supports(count: u64, percentile: f64) -> bool {
     ranks(count, percentile).is_some()
 }
 
-/// Values needed before one of them is beyond the percentile with enough certainty.
+/// The number of values from which on at least one is beyond the percentile with enough certainty.
 pub fn samples_needed(percentile: f64) -> u64 {
     let share = share(percentile);
     let rarer = share.max(1.0 - share);
@@ -44,12 +44,12 @@ fn ranks(count: u64, percentile: f64) -> Option<(u64, u64)> {
     }
     let (below, above) =
         (quantile(count, share, MISS / 2.0), quantile(count, share, 1.0 - MISS / 2.0));
-    // The value of rank r is at or below the percentile when at least r values are.
+    // The value of rank r is at most the percentile if at least r values are.
     let (low, high) = (below.max(1), above + 1);
     (high <= count).then_some((low, high))
 }
 
-/// How many of `count` are below the percentile, at this quantile of chance.
+/// The number of values below the percentile, at this quantile of the binomial distribution.
 fn quantile(count: u64, share: f64, chance: f64) -> u64 {
     let mean = count as f64 * share;
     if mean.min(count as f64 - mean) < NORMAL_MIN
@@ -62,8 +62,8 @@ fn quantile(count: u64, share: f64, chance: f64) -> u64 {
     (mean + z * spread).round().max(0.0) as u64
 }
 
-/// The value of this rank. A histogram finds it by the share that is at or below it; half a rank less
-/// keeps rounding from reaching the next.
+/// The value of this rank. A histogram finds it by the share of values up to it; half a rank less keeps
+/// rounding from reaching the next value.
 fn value_at(histogram: &Histogram, rank: u64) -> u64 {
     histogram.percentile((rank as f64 - 0.5) * 100.0 / histogram.count() as f64)
 }

@@ -1,7 +1,8 @@
 //! Intervals by resampling.
 
+use super::elementary::{Estimate, MISS, mean, students_t, variance};
+use super::random::Random;
 use super::series::{autocorrelation, effective_count};
-use super::{Estimate, MISS, Random, mean, students_t, variance};
 
 const RESAMPLES: usize = 1000;
 

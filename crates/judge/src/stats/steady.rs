@@ -1,30 +1,30 @@
-//! Steady state as the SNIA Solid State Storage Performance Test Specification (PTS 2.0.2, section
-//! 2.1.24) defines it.
+//! Steady state as defined by the SNIA Solid State Storage Performance Test Specification (PTS 2.0.2,
+//! section 2.1.24).
 
-use super::mean;
+use super::elementary::mean;
 
-/// Rounds that are looked at.
+/// The number of rounds considered.
 pub const STEADY_ROUNDS: usize = 5;
-/// Largest less smallest, as a share of their average.
+/// Largest minus smallest, as a share of the average.
 const RANGE_MAX: f64 = 0.20;
-/// Rise or fall of the straight line through them, as a share of their average.
+/// Rise or fall of the regression line, as a share of the average.
 const SLOPE_MAX: f64 = 0.10;
 
-/// How steady the last rounds are.
+/// The steadiness of the last rounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SteadyState {
     /// Average of the rounds.
     pub average: f64,
-    /// Largest less smallest, as a share of the average; 0.20 is the most.
+    /// Largest minus smallest, as a share of the average; at most 0.20 when steady.
     pub range: f64,
-    /// Rise (or, negative, fall) of the line of least squares from the first of the rounds to the
-    /// last, as a share of the average; 0.10 is the most either way.
+    /// Rise (negative: fall) of the regression line from the first to the last round, as a share of the
+    /// average; between -0.10 and 0.10 when steady.
     pub slope: f64,
-    /// Both are within their limits.
+    /// Whether range and slope are within their limits.
     pub is_steady: bool,
 }
 
-/// Looks at the last [`STEADY_ROUNDS`] rounds; `None` while there are fewer.
+/// The state of the last [`STEADY_ROUNDS`] rounds; `None` for fewer rounds.
 pub fn steady_state(rounds: &[f64]) -> Option<SteadyState> {
     let last = &rounds[rounds.len().checked_sub(STEADY_ROUNDS)?..];
     let average = mean(last);

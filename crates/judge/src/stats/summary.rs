@@ -1,7 +1,7 @@
 //! Repeats in a few figures.
 
+use super::elementary::{Estimate, MISS, mean, median, students_t, variance};
 use super::resample::bootstrap_t;
-use super::{Estimate, MISS, mean, median, students_t, variance};
 
 /// What repeats of a measurement say together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -1,6 +1,6 @@
 //! Whether a series rises or falls.
 
-use super::median;
+use super::elementary::median;
 use super::series::{autocorrelation, effective_count};
 use statrs::distribution::{ContinuousCDF, Normal};
 
@@ -24,7 +24,7 @@ const VALUES_MAX: usize = 400;
 /// The trend of a series; no trend for fewer than 8 values.
 pub fn trend(values: &[f64]) -> Trend {
     let per_value = values.len().div_ceil(VALUES_MAX).max(1);
-    let values: Vec<f64> = values.chunks(per_value).map(super::mean).collect();
+    let values: Vec<f64> = values.chunks(per_value).map(super::elementary::mean).collect();
     let count = values.len();
     if count < 8 {
         return Trend { chance: 1.0, ..Trend::default() };

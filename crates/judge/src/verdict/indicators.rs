@@ -1,49 +1,49 @@
-//! The evidence about one job as the numbers that rules use.
+//! The indicators that the rules of a verdict use: numbers from the evidence about a job.
 
 use crate::case::{Case, Part};
 use crate::metrics::window::common_ns;
 use record::{Direction, DiskSample, JobRecord, Nanos};
 
-/// Numbers about one job. Shares are of its workers' time, 0 to 1.
+/// The indicators of a job. Shares are of the time of its workers, 0 to 1.
 pub(super) struct Indicators {
     /// I/Os that completed.
     pub(super) ios: u64,
     /// Length of its window.
     pub(super) window: Nanos,
-    /// Time on a CPU, mean over the workers.
+    /// Share of time on a CPU, mean over the workers.
     pub(super) on_cpu: f64,
-    /// Of it, in user mode.
+    /// Share of time in user mode.
     pub(super) user: f64,
-    /// Time runnable without a CPU, mean over the workers; 0 where the kernel does not tell.
+    /// Share of time waiting for a CPU, mean over the workers; 0 if the kernel does not count it.
     pub(super) run_delay: f64,
-    /// Time stolen from the CPUs over the time they had.
+    /// Stolen time of the CPUs over their running time.
     pub(super) stolen_per_run: f64,
-    /// I/Os and synchronisations of the workers under way, mean over the window.
+    /// I/Os and synchronisations in flight, mean over the window.
     pub(super) in_flight: f64,
-    /// The direction that took most of that time.
+    /// The direction with the largest total latency.
     pub(super) direction: Direction,
-    /// Mean time an I/O of any direction took, in nanoseconds.
+    /// Mean latency over all directions, in nanoseconds.
     pub(super) latency_ns: f64,
-    /// Share of that time that went into synchronisations.
+    /// Share of synchronisations in the total latency.
     pub(super) syncing: f64,
     /// The lowest devices under its files.
     pub(super) disks: Option<DiskIndicators>,
 }
 
-/// What the lowest devices under a job did in its window, all together.
+/// Indicators of the lowest devices under a job in its window, summed.
 pub(super) struct DiskIndicators {
-    /// Bytes they moved in the part's main direction, over the bytes all jobs on them moved.
+    /// Bytes moved by the devices in the part's main direction, over the bytes the part moved.
     pub(super) moved: f64,
-    /// I/Os under way at them, mean over the window.
+    /// I/Os in flight at the devices, mean over the window.
     pub(super) in_flight: f64,
-    /// I/Os of all jobs on them under way, mean over the window.
+    /// I/Os in flight of all jobs on the devices, mean over the window.
     pub(super) asked_in_flight: f64,
-    /// Other parts ran on them in the window.
+    /// Other parts used the devices in the window.
     pub(super) shared: bool,
 }
 
 impl DiskIndicators {
-    /// Share of the I/Os' time that passed at the devices, by Little's law.
+    /// Share of the latency spent at the devices, by Little's law.
     pub(super) fn share(&self) -> f64 {
         match self.asked_in_flight > 0.0 {
             true => (self.in_flight / self.asked_in_flight).min(1.0),
@@ -53,15 +53,16 @@ impl DiskIndicators {
 }
 
 impl Indicators {
-    /// The signs of a part.
+    /// The indicators of a part.
     pub(super) fn of(case: &Case, part: &Part) -> Indicators {
         let window = part.length();
-        let spent = |pick: fn(&JobRecord) -> u64| -> f64 {
+        let share = |pick: fn(&JobRecord) -> u64| -> f64 {
             let ran: u64 = part.workers.iter().map(|job| (job.ended - job.started).0).sum();
             let picked: u64 = part.workers.iter().map(|job| pick(job)).sum();
             if ran == 0 { 0.0 } else { picked as f64 / ran as f64 }
         };
-        let sum = |d: Direction| part.workers.iter().map(|job| waited(job, d)).sum::<u64>();
+        let sum =
+            |d: Direction| part.workers.iter().map(|job| total_latency_ns(job, d)).sum::<u64>();
         let syncs: u64 = part.workers.iter().map(|job| job.sync.latency.sum()).sum();
         let direction = Direction::ALL
             .into_iter()
@@ -74,9 +75,9 @@ impl Indicators {
         Indicators {
             ios: Direction::ALL.into_iter().map(|d| part.ios(d)).sum(),
             window,
-            on_cpu: spent(|job| job.cpu.user.0 + job.cpu.system.0),
-            user: spent(|job| job.cpu.user.0),
-            run_delay: spent(|job| job.cpu.run_delay.unwrap_or_default().0),
+            on_cpu: share(|job| job.cpu.user.0 + job.cpu.system.0),
+            user: share(|job| job.cpu.user.0),
+            run_delay: share(|job| job.cpu.run_delay.unwrap_or_default().0),
             stolen_per_run: case.stolen_per_run(part.from, part.to),
             in_flight: in_flight(part, part.from, part.to),
             direction,
@@ -86,8 +87,8 @@ impl Indicators {
         }
     }
 
-    /// Share of the workers' time in which they needed a CPU, whether they had it or not. What is
-    /// stolen while a thread runs is in neither of its times.
+    /// Share of the workers' time in which they ran or waited for a CPU. Time stolen from a running
+    /// thread is in neither of its times, so it is added.
     pub(super) fn wanted_cpu(&self) -> f64 {
         self.on_cpu * (1.0 + self.stolen_per_run) + self.run_delay
     }
@@ -97,44 +98,44 @@ impl Indicators {
         (1.0 - self.wanted_cpu()).max(0.0)
     }
 
-    /// Share of the I/Os' time that passed at the devices; `None` without sampled devices.
+    /// Share of the latency spent at the devices; `None` without sampled devices.
     pub(super) fn at_device(&self) -> Option<f64> {
         self.disks.as_ref().map(DiskIndicators::share)
     }
 
-    /// Share of the main direction's bytes that the devices moved, where only this part used them.
+    /// Share of the main direction's bytes that the devices moved; `None` if other parts used them.
     pub(super) fn moved_by_device(&self) -> Option<f64> {
         self.disks.as_ref().filter(|disks| !disks.shared).map(|disks| disks.moved)
     }
 }
 
-/// Time a worker's I/Os took in a direction, in nanoseconds.
-fn waited(job: &JobRecord, direction: Direction) -> u64 {
+/// Total completion latency of a worker in a direction, in nanoseconds.
+fn total_latency_ns(job: &JobRecord, direction: Direction) -> u64 {
     job.results[direction].latency.clat.as_ref().map_or(0, |histogram| histogram.sum())
 }
 
-/// I/Os and synchronisations of a part under way, mean over a window.
+/// I/Os and synchronisations of a part in flight, mean over a window.
 fn in_flight(part: &Part, from: Nanos, to: Nanos) -> f64 {
     let length = (to - from).0.max(1) as f64;
-    let of = |job: &&JobRecord| {
+    let latency_within = |job: &&JobRecord| {
         let own = (job.ended - job.started).0.max(1) as f64;
         let within = common_ns(&[(job.started.0, job.ended.0), (from.0, to.0)]) as f64;
-        let latencies: u64 = Direction::ALL.into_iter().map(|d| waited(job, d)).sum();
-        // Where latency was not kept, the depth was.
+        let latencies: u64 = Direction::ALL.into_iter().map(|d| total_latency_ns(job, d)).sum();
+        // Without recorded latencies, the mean depth gives the same integral.
         let during = match latencies {
             0 => job.depth.achieved_mean * own,
             _ => latencies as f64,
         };
         (during + job.sync.latency.sum() as f64) * within / own
     };
-    part.workers.iter().map(of).sum::<f64>() / length
+    part.workers.iter().map(latency_within).sum::<f64>() / length
 }
 
 fn disks(case: &Case, part: &Part, direction: Direction) -> Option<DiskIndicators> {
     let disks = case.disks_of(part);
     let uses: Option<Vec<_>> = disks.iter().map(|d| case.device_use(part, &d.name)).collect();
     let uses = uses.filter(|uses| !uses.is_empty())?;
-    let on_them: Vec<&Part> = case
+    let users: Vec<&Part> = case
         .parts
         .iter()
         .filter(|other| disks.iter().any(|disk| other.devices.contains(&disk.name.as_str())))
@@ -152,13 +153,13 @@ fn disks(case: &Case, part: &Part, direction: Direction) -> Option<DiskIndicator
     Some(DiskIndicators {
         moved: moved as f64 / part.bytes(direction).max(1) as f64,
         in_flight: queued / (part.length().0.max(1) as f64 / 1e6),
-        asked_in_flight: on_them.iter().map(|other| in_flight(other, part.from, part.to)).sum(),
-        shared: on_them.len() > 1,
+        asked_in_flight: users.iter().map(|other| in_flight(other, part.from, part.to)).sum(),
+        shared: users.len() > 1,
     })
 }
 
-/// Sum over time of the I/Os a device had under way, in milliseconds. It counts requests, and a
-/// request may be made of several I/Os that lie side by side.
+/// I/Os in flight at a device, integrated over time, in milliseconds. The kernel counts requests; merges
+/// show how many I/Os a request consists of.
 fn queued_ms(counters: &DiskSample) -> f64 {
     let requests = counters.read_ios + counters.write_ios;
     let merged = counters.read_merges + counters.write_merges;

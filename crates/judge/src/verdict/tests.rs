@@ -88,7 +88,7 @@ fn a_deep_queue_that_stands_at_the_device_is_limited_by_it() {
 }
 
 #[test]
-fn ios_that_lie_side_by_side_are_one_request_of_the_device() {
+fn merged_ios_are_one_request_of_the_device() {
     let mut deep = reading();
     takes(&mut deep, Direction::Read, 32 * LATENCY);
     let mut record = record(vec![deep]);
@@ -102,7 +102,7 @@ fn ios_that_lie_side_by_side_are_one_request_of_the_device() {
 
 #[test]
 fn a_busy_disk_with_a_short_queue_of_a_deep_job_is_not_the_limit() {
-    // Busy all the time and yet with one I/O of 32: what holds the others is elsewhere.
+    // The disk is always busy, but with one of 32 I/Os: the others wait elsewhere.
     let mut deep = reading();
     takes(&mut deep, Direction::Read, 32 * LATENCY);
     let mut record = record(vec![deep]);
@@ -111,7 +111,7 @@ fn a_busy_disk_with_a_short_queue_of_a_deep_job_is_not_the_limit() {
 }
 
 #[test]
-fn a_device_that_is_almost_not_asked_means_the_cache() {
+fn a_device_with_almost_no_io_means_the_cache() {
     let mut cached = reading();
     cached.workload.direct = false;
     on_cpu(&mut cached, 0.1, 0.85);
@@ -125,12 +125,12 @@ fn a_device_that_is_almost_not_asked_means_the_cache() {
             .ends_with("served from memory; not valid for: the storage below the cache")
     );
 
-    // A third from the device, and the worker on its CPU: the cache had a share in it.
+    // A third comes from the device, and the worker runs on its CPU: the cache contributed.
     let mut partly = record(vec![cached.clone()]);
     disk_does(&mut partly, 0.3, 0.3);
     assert_limit(&partly, Limit::Cache, Confidence::Medium);
 
-    // The same third, waited for: the device made the figure.
+    // The same third, but the worker waits for it: the device is the limit.
     on_cpu(&mut cached, 0.05, 0.05);
     let mut waited = record(vec![cached]);
     disk_does(&mut waited, 0.3, 0.9);
@@ -138,13 +138,13 @@ fn a_device_that_is_almost_not_asked_means_the_cache() {
 }
 
 #[test]
-fn writes_that_nobody_waits_for_are_the_caches() {
+fn writes_without_waiting_are_limited_by_the_cache() {
     let mut behind = job("a", Direction::Write, 5);
     behind.workload.direct = false;
     on_cpu(&mut behind, 0.1, 0.85);
     let verdict = assert_limit(&record(vec![behind.clone()]), Limit::Cache, Confidence::Medium);
     assert!(verdict.because.contains("workers waited 5 % of the time"), "{verdict:?}");
-    // The disk could not keep up, and the worker was made to wait for it.
+    // The disk is slower than the writer, so the worker waits.
     on_cpu(&mut behind, 0.05, 0.3);
     assert_limit(&record(vec![behind]), Limit::Device, Confidence::High);
 }
@@ -168,12 +168,12 @@ fn a_worker_that_never_sleeps_is_limited_by_its_cpu() {
     let verdict = assert_limit(&null_run, Limit::Cpu, Confidence::High);
     assert!(verdict.valid_for.contains("with engine null (no storage)"), "{verdict:?}");
 
-    // Most of its I/Os stood at the device as well: signs that disagree.
+    // Most of its I/Os are at the device, too: the evidence disagrees.
     let mut both = reading();
     on_cpu(&mut both, 0.2, 0.72);
     assert_limit(&record(vec![both]), Limit::Cpu, Confidence::Low);
 
-    // Eight workers on two CPUs: each is ready all the time.
+    // Eight workers on two CPUs: each is always runnable.
     let mut crowded = reading();
     on_cpu(&mut crowded, 0.05, 0.20);
     crowded.cpu.run_delay = Some(Nanos(15 * SECOND / 4));
@@ -200,7 +200,7 @@ fn a_worker_whose_cpu_is_stolen_never_sleeps_either() {
 }
 
 #[test]
-fn polling_says_nothing_about_the_cpu() {
+fn polling_is_no_evidence_for_the_cpu() {
     let mut polling = reading();
     polling.workload.settings.insert("hipri".into(), "1".into());
     on_cpu(&mut polling, 0.1, 0.89);
@@ -208,7 +208,7 @@ fn polling_says_nothing_about_the_cpu() {
 }
 
 #[test]
-fn a_rate_that_is_kept_is_the_limit_and_one_that_is_missed_is_not() {
+fn a_rate_limit_that_is_reached_is_the_limit() {
     let mut rated = reading();
     rated.workload.rate_iops.read = Some(IOPS);
     takes(&mut rated, Direction::Read, LATENCY / 10);
@@ -228,7 +228,7 @@ fn a_rate_that_is_kept_is_the_limit_and_one_that_is_missed_is_not() {
 }
 
 #[test]
-fn a_job_that_rests_sets_its_own_pace() {
+fn a_job_with_think_time_limits_itself() {
     let mut resting = reading();
     resting.workload.settings.insert("thinktime_ns".into(), "900000".into());
     takes(&mut resting, Direction::Read, LATENCY / 10);
@@ -300,7 +300,7 @@ fn a_cpu_quota_that_was_used_up_is_a_throttle() {
 }
 
 #[test]
-fn heat_that_was_found_is_a_throttle() {
+fn a_finding_of_heat_is_a_throttle() {
     let calm = record(vec![reading()]);
     let found = verdicts(&calm, &[finding("throttled-hot", Severity::Warning)]);
     assert_eq!((found[0].limit, found[0].confidence), (Limit::Throttle, Confidence::Medium));
@@ -308,7 +308,7 @@ fn heat_that_was_found_is_a_throttle() {
 }
 
 #[test]
-fn ambiguous_evidence_is_said_to_be_so() {
+fn ambiguous_evidence_is_reported_as_ambiguous() {
     // Half of the time on a CPU, a fifth at the device, nothing else known.
     let mut vague = reading();
     on_cpu(&mut vague, 0.2, 0.3);
@@ -332,7 +332,7 @@ fn ambiguous_evidence_is_said_to_be_so() {
 }
 
 #[test]
-fn a_short_window_or_a_neighbour_makes_it_less_sure() {
+fn a_short_window_or_a_neighbour_lowers_the_confidence() {
     let mut short = reading();
     short.started = short.ended - Nanos(300 * MS);
     let ios = IOPS * 3 / 10;
@@ -351,7 +351,7 @@ fn a_short_window_or_a_neighbour_makes_it_less_sure() {
 }
 
 #[test]
-fn what_findings_take_away_is_said_once_and_notes_take_nothing() {
+fn a_finding_limits_validity_once_and_a_note_does_not() {
     let calm = record(vec![reading()]);
     let found = [
         finding("too-short", Severity::Warning),
@@ -367,7 +367,7 @@ fn what_findings_take_away_is_said_once_and_notes_take_nothing() {
 }
 
 #[test]
-fn writes_that_nothing_made_last_are_said_to_be_volatile() {
+fn writes_without_sync_are_reported_as_volatile() {
     let volatile = "not valid for: writes that must survive power loss";
     let writes = |cache: &str, synced: u64, direct: bool| {
         let mut job = job("a", Direction::Write, 5);
@@ -383,7 +383,7 @@ fn writes_that_nothing_made_last_are_said_to_be_volatile() {
 }
 
 #[test]
-fn synchronisations_are_waiting_for_the_device() {
+fn synchronisations_count_as_waiting_for_the_device() {
     let mut syncing = job("a", Direction::Write, 5);
     syncing.workload.direct = false;
     takes(&mut syncing, Direction::Write, LATENCY / 100);
@@ -394,7 +394,7 @@ fn synchronisations_are_waiting_for_the_device() {
 }
 
 #[test]
-fn jobs_on_one_disk_share_what_it_does() {
+fn jobs_on_one_disk_share_its_figures() {
     let mut pair = record(vec![reading(), job("b", Direction::Read, 5)]);
     disk_does(&mut pair, 1.0, 2.0);
     for verdict in verdicts(&pair, &[]) {
@@ -403,7 +403,7 @@ fn jobs_on_one_disk_share_what_it_does() {
 }
 
 #[test]
-fn of_jobs_on_one_disk_the_one_whose_file_lay_in_memory_is_the_caches() {
+fn a_job_with_a_cached_file_is_limited_by_the_cache_beside_a_direct_job() {
     let mut cached = reading();
     cached.workload.direct = false;
     on_cpu(&mut cached, 0.1, 0.85);
@@ -421,7 +421,7 @@ fn of_jobs_on_one_disk_the_one_whose_file_lay_in_memory_is_the_caches() {
 }
 
 #[test]
-fn a_store_that_is_waited_for_is_the_limit() {
+fn a_store_with_waiting_clients_is_the_limit() {
     let asking = crate::checks::testing::asking("GET", 1000, 0);
     let verdict = assert_limit(&asking, Limit::Server, Confidence::High);
     assert!(verdict.because.contains("mean request latency 1 ms"), "{}", verdict.because);
