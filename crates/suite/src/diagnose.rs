@@ -4,10 +4,13 @@
 //! CPU or the medium is the limit; what is left under sustained load; what durability costs.
 
 mod conclusion;
+mod probes;
 mod steps;
 
 pub use conclusion::{Cause, Conclusion, conclude};
 pub use steps::DiagnosisStep;
+
+use probes::{Engine, PROBES, Probe};
 
 use crate::outcome::{bytes_moved, run_duration};
 use crate::target::{EndCondition, FILL, JobSpec};
@@ -17,59 +20,6 @@ use record::{Bytes, Cell, Direction, Nanos, RunRecord};
 /// Longest time for filling the file.
 const FILL_TIME: Nanos = Nanos::from_millis(6_000);
 const RAMP: Nanos = Nanos::from_millis(250);
-
-/// One run of the diagnosis.
-struct Probe {
-    name: &'static str,
-    description: &'static str,
-    rw: &'static str,
-    depth: u32,
-    engine: Engine,
-    more: &'static [&'static str],
-    time: Nanos,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Engine {
-    Usual,
-    Synchronous,
-    /// The asynchronous one that is not the usual one.
-    Other,
-}
-
-const fn reads(name: &'static str, description: &'static str, depth: u32) -> Probe {
-    let (engine, time) = (Engine::Usual, Nanos::from_millis(2_000));
-    Probe { name, description, rw: "randread", depth, engine, more: &[], time }
-}
-
-const fn writes(name: &'static str, description: &'static str, depth: u32) -> Probe {
-    Probe { rw: "randwrite", ..reads(name, description, depth) }
-}
-
-/// A moderate depth: what applications that keep several I/Os in flight reach.
-const MODERATE: u32 = 16;
-const DEEP: u32 = 64;
-
-const PROBES: [Probe; 8] = [
-    reads("path", "path: random reads 4 KiB, depth 4", 4),
-    reads("depth-1", "saturation or stalls: random reads, depth 1", 1),
-    reads("depth-16", "saturation or stalls: random reads, depth 16", MODERATE),
-    reads("depth-64", "saturation or stalls: random reads, depth 64", DEEP),
-    Probe {
-        engine: Engine::Other,
-        ..reads("engine", "CPU or device: the same with another engine, depth 16", MODERATE)
-    },
-    Probe {
-        time: Nanos::from_millis(12_000),
-        ..writes("sustained", "sustained load: random writes, depth 16", MODERATE)
-    },
-    Probe { engine: Engine::Synchronous, ..writes("write", "durability: single writes 4 KiB", 1) },
-    Probe {
-        engine: Engine::Synchronous,
-        more: &["--fsync=1"],
-        ..writes("write-fsync", "durability: the same, each followed by fsync", 1)
-    },
-];
 
 /// What is to be diagnosed.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,7 +4,8 @@ use judge::Finding;
 use record::Sentence;
 use std::cmp::Reverse;
 
-/// Merges findings of the same check: the text of the gravest one, the jobs of all; the gravest first.
+/// Merges findings of the same check: the text of the most severe one, and the jobs of all. Returns the
+/// most severe first.
 pub(crate) fn merge_by_check(findings: impl IntoIterator<Item = Finding>) -> Vec<Finding> {
     let mut groups: Vec<Vec<Finding>> = Vec::new();
     for finding in findings {
@@ -13,13 +14,14 @@ pub(crate) fn merge_by_check(findings: impl IntoIterator<Item = Finding>) -> Vec
             None => groups.push(vec![finding]),
         }
     }
-    let mut all: Vec<Finding> = groups.into_iter().filter_map(joined).collect();
-    // Stable: findings of one severity stay in the order they came.
-    all.sort_by_key(|finding| Reverse(finding.severity));
-    all
+    let mut merged: Vec<Finding> = groups.into_iter().filter_map(merge).collect();
+    // The sort is stable: findings of one severity stay in order.
+    merged.sort_by_key(|finding| Reverse(finding.severity));
+    merged
 }
 
-fn joined(group: Vec<Finding>) -> Option<Finding> {
+/// Merges findings of one check.
+fn merge(group: Vec<Finding>) -> Option<Finding> {
     let mut jobs: Vec<String> = Vec::new();
     for job in group.iter().flat_map(|finding| &finding.jobs) {
         if !jobs.contains(job) {
@@ -27,7 +29,7 @@ fn joined(group: Vec<Finding>) -> Option<Finding> {
         }
     }
     let alike = group.iter().all(|finding| finding.text == group[0].text);
-    // The first of the gravest.
+    // The first one of the highest severity.
     let mut first = group.into_iter().rev().max_by_key(|finding| finding.severity)?;
     let named = first.jobs.iter().any(|job| first.text.starts_with(job.as_str()));
     if !alike && !first.jobs.is_empty() && !named {
@@ -55,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn a_check_is_told_once_by_its_gravest_run() {
+    fn findings_of_a_check_merge_into_the_most_severe_one() {
         let all = merge_by_check([
             finding("a", Severity::Note, "x", "mild"),
             finding("b", Severity::Note, "x", "other"),
@@ -63,10 +65,10 @@ mod tests {
             finding("a", Severity::Error, "z", "as grave"),
             finding("b", Severity::Note, "y", "other"),
         ]);
-        let told: Vec<_> =
+        let merged: Vec<_> =
             all.iter().map(|f| (f.check, f.text.as_str(), f.jobs.join(" "))).collect();
         assert_eq!(
-            told,
+            merged,
             [("a", "of y: grave", "x y z".to_owned()), ("b", "other", "x y".to_owned())]
         );
     }

@@ -1,11 +1,11 @@
 //! The knee of a device: the queue depth beyond which latency grows faster than throughput.
 //!
-//! It is found as the depth of greatest *power*, throughput over latency: L. Kleinrock, "Power and
+//! It is the depth of greatest *power*, throughput over latency: L. Kleinrock, "Power and
 //! deterministic rules of thumb for probabilistic problems in computer communications", Proc. ICC
 //! 1979; the measure is from A. Giessler and others, "Free buffer allocation – an investigation by
 //! simulation", Computer Networks 2 (1978). At the maximum of X/R the relative growths of X and R
-//! are equal, which is what the first sentence says; for a device that serves `n` I/Os side by side
-//! in constant time it is exactly `n`.
+//! are equal, so the knee is where latency starts to grow faster. For a device that serves `n` I/Os in
+//! parallel in constant time, the knee is exactly `n`.
 
 use crate::order::Draw;
 use crate::outcome::summarize_run;
@@ -13,15 +13,14 @@ use crate::target::{EndCondition, JobSpec, Target};
 use crate::{Step, Suite};
 use record::{Bytes, Cell, Direction, Nanos, RunRecord};
 
-/// The depths that are tried. Twice as deep each time: a knee is told within a factor of two, which
-/// is as sharp as it is.
+/// The depths measured. Each is twice the one before, which is precise enough: a knee is not sharp.
 pub const DEPTHS: [u32; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
 
-/// Powers within this share of the greatest are taken for equal: short runs scatter by some percent.
-/// The deepest of them is the knee; it trades as well, and gets more done.
+/// Powers within this share of the greatest count as equal, since short runs vary by some percent. The
+/// deepest of them is the knee, since it has the most throughput.
 const ALIKE: f64 = 0.9;
 
-/// What was measured at one depth.
+/// The figures at one depth.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Point {
     /// I/Os in flight.
@@ -33,24 +32,24 @@ pub struct Point {
 }
 
 impl Point {
-    /// Throughput over latency; only its proportions mean something.
+    /// Throughput over latency. Only ratios of powers are meaningful.
     fn power(&self) -> f64 {
         if self.latency_ns > 0.0 { self.iops / self.latency_ns } else { 0.0 }
     }
 }
 
-/// A knee, and the curve it was found on.
+/// A knee, and its curve.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Knee {
-    /// Where it is.
+    /// The point of the knee.
     pub at: Point,
-    /// The depth of most IOPS.
+    /// The point of most IOPS.
     pub most: Point,
-    /// All that was measured, in rising depth.
+    /// All points, by depth.
     pub curve: Vec<Point>,
 }
 
-/// The knee of a curve; `None` when nothing was measured on it.
+/// The knee of a curve; `None` without points.
 pub fn knee(points: &[Point]) -> Option<Knee> {
     let mut curve: Vec<Point> = points.iter().filter(|p| p.power() > 0.0).copied().collect();
     curve.sort_by_key(|point| point.depth);
@@ -60,14 +59,14 @@ pub fn knee(points: &[Point]) -> Option<Knee> {
     Some(Knee { at, most, curve })
 }
 
-/// Which random accesses a sweep makes.
+/// The random I/O of a sweep over depths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DepthSweep {
     /// Reads or writes.
     pub direction: Direction,
-    /// Size of each.
+    /// Size of an I/O.
     pub block: Bytes,
-    /// Of the target, from its beginning.
+    /// Size of the region it accesses, from the start of the target.
     pub region: Bytes,
     /// Time before each measured window.
     pub ramp: Nanos,
@@ -78,12 +77,12 @@ pub struct DepthSweep {
 }
 
 impl DepthSweep {
-    /// Name of its runs at one depth.
+    /// The cell of the run at a depth.
     pub fn cell(direction: Direction, depth: u32) -> String {
         format!("sweep-{}-{depth}", random_rw(direction))
     }
 
-    /// The knee that the runs of a sweep show, wherever they are among the given ones.
+    /// The knee of the runs of a sweep. Other runs are ignored.
     pub fn knee<'a>(
         direction: Direction,
         runs: impl Iterator<Item = &'a RunRecord>,
@@ -117,7 +116,7 @@ impl DepthSweep {
     }
 }
 
-/// The `rw` of random accesses.
+/// The value of `rw` for random I/O.
 fn random_rw(direction: Direction) -> &'static str {
     match direction {
         Direction::Read => "randread",
@@ -125,7 +124,7 @@ fn random_rw(direction: Direction) -> &'static str {
     }
 }
 
-/// A sweep over [`DEPTHS`], under way.
+/// The search for a knee: a sweep over [`DEPTHS`].
 pub struct KneeSearch {
     target: Target,
     sweep: DepthSweep,
@@ -135,12 +134,12 @@ pub struct KneeSearch {
 }
 
 impl KneeSearch {
-    /// From the first depth.
+    /// Starts at the first depth.
     pub fn new(target: Target, sweep: DepthSweep) -> KneeSearch {
         KneeSearch { target, sweep, done: 0, runs: Vec::new(), spent: Nanos::default() }
     }
 
-    /// What it shows so far.
+    /// The knee of the runs so far.
     pub fn knee(&self) -> Option<Knee> {
         knee(&self.runs)
     }
@@ -187,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn the_knee_is_how_many_ios_are_served_side_by_side() {
+    fn the_knee_is_the_number_of_ios_served_in_parallel() {
         for (width, expected) in [(1.0, 1), (2.0, 2), (8.0, 8), (64.0, 64), (500.0, 128)] {
             let found = knee(&curve(width, 80_000.0)).unwrap();
             assert_eq!(found.at.depth, expected);
@@ -197,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_measured_has_no_knee() {
+    fn an_empty_curve_has_no_knee() {
         assert_eq!(knee(&[]), None);
         assert_eq!(knee(&[Point { depth: 1, iops: 0.0, latency_ns: 0.0 }]), None);
         let one = Point { depth: 4, iops: 10.0, latency_ns: 5.0 };
@@ -232,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn of_depths_that_trade_alike_the_deepest_is_the_knee() {
+    fn the_knee_is_the_deepest_of_equal_powers() {
         // A virtual disk, as measured: IOPS grow as the root of the depth up to 8.
         let seen = [23.9, 33.8, 47.4, 69.6, 77.5, 74.1, 91.4, 97.1];
         let point = |(depth, thousands): (u32, f64)| Point {

@@ -1,16 +1,16 @@
-//! How one run went.
+//! The outcome of a run.
 
 use judge::judge;
 use record::{Direction, Nanos, RecordSet, RunRecord, Sentence, Severity};
 
-/// What a run did in one direction.
+/// The figures of a run in one direction.
 pub(crate) struct Outcome {
     pub iops: f64,
     pub bytes_per_second: f64,
     pub latency_mean_ns: f64,
 }
 
-/// What a run did in one direction; `None` when nothing completed.
+/// The figures of a run in one direction; `None` if no I/O completed.
 pub(crate) fn summarize_run(record: &RunRecord, direction: Direction) -> Option<Outcome> {
     let judged = judge(record);
     let figures = &judged.units.first()?.directions[direction];
@@ -26,7 +26,7 @@ pub(crate) fn bytes_moved(record: &RunRecord, direction: Direction) -> u64 {
     record.jobs.iter().map(|job| job.results[direction].bytes.0).sum()
 }
 
-/// How long a run took, all that belongs to it included.
+/// The time of a run, with preparation and end.
 pub fn run_duration(record: &RunRecord) -> Nanos {
     let call = &record.invocation;
     Nanos::from_millis(call.ended_unix_ms.saturating_sub(call.started_unix_ms))
@@ -37,11 +37,11 @@ pub fn run_duration(record: &RunRecord) -> Nanos {
 pub struct Failure {
     /// Name of its cell.
     pub cell: String,
-    /// Why, in the system's words.
+    /// The reason, as the system reports it.
     pub text: Sentence,
 }
 
-/// Why a run failed, or why its figures are not whole; `None` when it went well or was interrupted.
+/// Why a run failed, or why its figures are incomplete; `None` if it succeeded or was interrupted.
 pub fn failure(record: &RunRecord) -> Option<Failure> {
     let cell = record.cell.as_ref().map(|cell| cell.name.clone()).unwrap_or_default();
     let message = |severity: Severity| {
@@ -50,7 +50,7 @@ pub fn failure(record: &RunRecord) -> Option<Failure> {
     };
     let job = record.jobs.iter().find(|job| job.error != 0 || !job.errors.is_empty());
     let text = match job {
-        // The message says what was tried and where; without one, what was counted does.
+        // A message has the operation and the file; error counts only have the operation.
         Some(job) => message(Severity::Error).or_else(|| {
             let error = job.errors.first()?;
             Some(format!("{} failed: {}", error.operation, error.text).into())
@@ -63,18 +63,18 @@ pub fn failure(record: &RunRecord) -> Option<Failure> {
     Some(Failure { cell, text: text.unwrap_or_else(|| "no I/O completed in the run time".into()) })
 }
 
-/// Whether a run went to its end without a failure.
+/// Whether a run ended without failure or interruption.
 pub(crate) fn went_well(run: &RunRecord) -> bool {
     run.interrupted_by.is_none() && failure(run).is_none()
 }
 
-/// The runs of a set that are wanted.
+/// The set with only the runs that `is_wanted` selects.
 pub(crate) fn subset(set: &RecordSet, is_wanted: impl Fn(&RunRecord) -> bool) -> RecordSet {
     let runs = set.runs.iter().filter(|run| is_wanted(run)).cloned().collect();
     RecordSet { runs, kind: set.kind.clone(), fathom_version: set.fathom_version.clone(), ..*set }
 }
 
-/// Time that all runs of a set took.
+/// The time of all runs of a set.
 pub(crate) fn total_duration(set: &RecordSet) -> Nanos {
     Nanos(set.runs.iter().map(|run| run_duration(run).0).sum())
 }
@@ -84,12 +84,12 @@ pub(crate) fn interrupted_by(set: &RecordSet) -> Option<i32> {
     set.runs.iter().find_map(|run| run.interrupted_by)
 }
 
-/// Why runs failed, without those that only showed which way to take: they were made again.
+/// The failures of runs, except of runs that were repeated with another engine or without O_DIRECT.
 pub fn failures(set: &RecordSet) -> Vec<Failure> {
-    let again = |index: usize| {
+    let is_repeated = |index: usize| {
         set.runs.get(index + 1).is_some_and(|next| next.cell == set.runs[index].cell)
     };
-    let runs = set.runs.iter().enumerate().filter(|(index, _)| !again(*index));
+    let runs = set.runs.iter().enumerate().filter(|(index, _)| !is_repeated(*index));
     runs.filter_map(|(_, run)| failure(run)).collect()
 }
 
@@ -100,7 +100,7 @@ mod tests {
     use record::Message;
 
     #[test]
-    fn a_run_says_how_it_went() {
+    fn the_outcome_follows_from_the_record() {
         let step = simulated::step("randread", 4096, 4, 1000);
         let record = SimulatedDisk::fast().run(&step);
         assert_eq!(failure(&record), None);
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_is_told_in_the_words_there_are() {
+    fn a_failure_prefers_the_message_to_the_error_count() {
         let mut record = simulated::failed("fill", "write", 28);
         assert_eq!(failure(&record).unwrap().text, "write failed: errno 28");
         record.messages.push(Message::error(Some("fill"), "write of 4096 bytes: no space"));

@@ -1,185 +1,49 @@
 //! `fathom sweep`: one job run over values of its options and settings of the machine.
 //!
-//! Every cell is run once a round, in an order drawn anew for each round, so that what changes with
-//! time (heat, a neighbour, a cache that fills) does not fall on one cell alone.
+//! Each round runs every cell once, in a new random order. Influences that change with time (heat, a
+//! neighbour, a cache that fills) are so spread over all cells.
 
 mod conclusion;
+mod design;
 mod values;
 
 pub use conclusion::{
     Baseline, Column, Conclusion, FailureGroup, Row, Table, TableOptions, conclude,
 };
+pub use design::{Design, Dimension, Order, RunSlot};
 
-use crate::order::Draw;
 use crate::outcome::run_duration;
 use crate::{Expected, Step, Suite, failure};
-use record::{Bytes, Cell, Coordinate, Nanos, RunRecord, SourceText};
+use record::{Bytes, Nanos, RunRecord, SourceText};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
-/// What a manifest and the set of a sweep's records say they are.
+/// The kind of a sweep, in its manifest and in the set of its records.
 pub const KIND: &str = "sweep";
 
-/// Runs of a sweep; more would take longer than a disk lives.
-const RUNS_MAX: usize = 100_000;
-
-/// What is varied, and the values it is given.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Dimension {
-    /// A job option, one of a single job ("reader/bs"), or a setting of the machine ("scheduler").
-    pub name: String,
-    /// In the order given.
-    pub values: Vec<String>,
-}
-
-/// In which order cells run within a round.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Order {
-    /// Drawn from the seed, anew for each round.
-    #[default]
-    Random,
-    /// As the values were given, the last dimension first.
-    Given,
-}
-
-/// Which runs a sweep makes.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Design {
-    /// What is varied.
-    pub dimensions: Vec<Dimension>,
-    /// The first values of all dimensions together, then the second ones, and so on; otherwise each
-    /// value with each of the others.
-    pub paired: bool,
-    /// How often each cell is run.
-    pub repeats: u32,
-    /// In which order.
-    pub order: Order,
-    /// Seed of the order.
-    pub seed: u64,
-}
-
-/// Where one run stands: number of its cell, and its round, both from 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RunSlot {
-    /// The cell, in the order of the values given.
-    pub cell: usize,
-    /// The round.
-    pub round: u32,
-}
-
-impl Design {
-    /// Whether runs can be made by it.
-    pub fn check(&self) -> Result<(), String> {
-        let Some(first) = self.dimensions.first() else {
-            return Err("nothing to vary: use --vary OPTION=VALUE,VALUE,…".into());
-        };
-        let names: BTreeSet<&str> = self.dimensions.iter().map(|d| d.name.as_str()).collect();
-        if names.len() < self.dimensions.len() {
-            return Err("--vary: an option is given twice; list all its values once".into());
-        }
-        let uneven = self.dimensions.iter().find(|d| d.values.len() != first.values.len());
-        if let (true, Some(other)) = (self.paired, uneven) {
-            return Err(format!(
-                "--paired: {} has {} values and {} has {}; lists of equal length are needed",
-                first.name,
-                first.values.len(),
-                other.name,
-                other.values.len()
-            ));
-        }
-        let cells = match self.paired {
-            true => Some(first.values.len()),
-            false => {
-                self.dimensions.iter().try_fold(1, |all: usize, d| all.checked_mul(d.values.len()))
-            }
-        };
-        let runs = cells.and_then(|cells| cells.checked_mul(self.repeats as usize));
-        match runs {
-            Some(runs) if (1..=RUNS_MAX).contains(&runs) => Ok(()),
-            Some(0) => Err("--repeat: at least 1".into()),
-            _ => Err(format!(
-                "more than {RUNS_MAX} runs; vary fewer options at once, or pair the \
-                              values"
-            )),
-        }
-    }
-
-    /// How many cells there are.
-    pub fn cells(&self) -> usize {
-        let mut lengths = self.dimensions.iter().map(|dimension| dimension.values.len());
-        match self.paired {
-            true => lengths.next().unwrap_or(0),
-            false => lengths.product(),
-        }
-    }
-
-    /// How many runs there are.
-    pub fn runs(&self) -> usize {
-        self.cells() * self.repeats as usize
-    }
-
-    /// Where a cell stands; the last dimension changes fastest.
-    pub fn at(&self, cell: usize) -> Vec<Coordinate> {
-        let mut left = cell;
-        let mut at: Vec<Coordinate> = Vec::new();
-        for dimension in self.dimensions.iter().rev() {
-            let count = dimension.values.len();
-            let index = if self.paired { cell } else { left % count };
-            left /= count;
-            let (dimension, value) = (dimension.name.clone(), dimension.values[index].clone());
-            at.push(Coordinate { dimension, value });
-        }
-        at.reverse();
-        at
-    }
-
-    /// Which part of the sweep a run is.
-    pub fn cell(&self, place: RunSlot) -> Cell {
-        let at = self.at(place.cell);
-        let named: Vec<String> =
-            at.iter().map(|one| format!("{}={}", one.dimension, one.value)).collect();
-        Cell { name: named.join(" "), round: place.round, at }
-    }
-
-    /// All runs in their order.
-    pub fn order(&self) -> Vec<RunSlot> {
-        let mut draw = Draw::new(self.seed);
-        let mut all = Vec::new();
-        for round in 0..self.repeats {
-            let mut cells: Vec<usize> = (0..self.cells()).collect();
-            if self.order == Order::Random {
-                draw.shuffle(&mut cells);
-            }
-            all.extend(cells.into_iter().map(|cell| RunSlot { cell, round }));
-        }
-        all
-    }
-}
-
-/// What a sweep was told, kept so that it can be gone on with and shown again.
+/// The request of a sweep, saved so that it can be resumed and reported again.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// [`record::SCHEMA_VERSION`] of the program that began it.
+    /// [`record::SCHEMA_VERSION`] of the program that started it.
     pub schema: u32,
     /// Version of that program.
     pub fathom_version: String,
     /// [`KIND`].
     pub kind: String,
-    /// Where it was begun; relative names in the job are meant from there.
+    /// The working directory at its start; relative names in the job refer to it.
     pub directory: String,
     /// The job as typed.
     pub arguments: Vec<String>,
-    /// The job files, with what they include, as they were.
+    /// The job files with their includes, as they were at the start.
     pub sources: Vec<SourceText>,
-    /// Variables of the environment that they name, as they were; `None`: not set.
+    /// The environment variables that they use, as they were at the start; `None`: not set.
     pub variables: BTreeMap<String, Option<String>>,
-    /// Which runs are made.
+    /// The runs.
     pub design: Design,
-    /// The directory or device that filesystems are made on.
+    /// The directory or device on which filesystems are made.
     #[serde(default)]
     pub fs_on: Option<String>,
-    /// Size of the scratch file they are made on.
+    /// Size of the scratch file on which filesystems are made.
     #[serde(default)]
     pub fs_size: Option<Bytes>,
 }
@@ -188,17 +52,17 @@ pub struct Manifest {
 pub struct Sweep {
     design: Design,
     left: VecDeque<RunSlot>,
-    /// What runs of each cell took, those made before as well.
+    /// The times of the runs of each cell, including runs before a resume.
     took: Vec<Vec<Nanos>>,
-    /// What was guessed for each cell before any was run.
+    /// The assumed time of a run before the first run.
     guess: Nanos,
-    /// What changing the machine took, over so many runs.
+    /// The total time of changing machine settings, and the number of changes.
     settings: (Nanos, u32),
     spent: Nanos,
 }
 
 impl Sweep {
-    /// All runs but those in `done`, with the time each took. `guess`: time of one run.
+    /// All runs except the ones in `done`, which holds their times. `guess`: time of one run.
     pub fn new(design: Design, done: &BTreeMap<RunSlot, Nanos>, guess: Nanos) -> Sweep {
         let left = design.order().into_iter().filter(|place| !done.contains_key(place)).collect();
         let mut took = vec![Vec::new(); design.cells()];
@@ -211,29 +75,29 @@ impl Sweep {
         Sweep { design, left, took, guess, settings: (Nanos::default(), 0), spent }
     }
 
-    /// The run that [`Suite::next`] gave last.
+    /// The run that [`Suite::next`] returned last.
     pub fn place(&self) -> Option<RunSlot> {
         self.left.front().copied()
     }
 
-    /// Runs that are still to be made.
+    /// The number of runs left.
     pub fn left(&self) -> usize {
         self.left.len()
     }
 
-    /// Making the machine ready for a run is expected to take so long.
+    /// Sets the expected time of changing machine settings before a run.
     pub fn expect_setting(&mut self, time: Nanos) {
         self.settings = (time, 1);
     }
 
-    /// Making the machine ready for a run took so long.
+    /// Adds the time that a change of machine settings took.
     pub fn took_setting(&mut self, time: Nanos) {
         self.settings.0 += time;
         self.settings.1 += 1;
         self.spent += time;
     }
 
-    /// What a run of a cell is expected to take: what its others took, or those of all cells.
+    /// The expected time of a run of a cell: the mean of its runs so far, or of all cells' runs.
     fn expected_run_time(&self, cell: usize) -> Nanos {
         let mean = |times: &[Nanos]| {
             let all: u64 = times.iter().map(|time| time.0).sum();
@@ -273,7 +137,7 @@ impl Suite for Sweep {
     }
 
     fn expected(&self) -> Expected {
-        // Per cell once, however many runs of it are left.
+        // Computes the time of each cell once, not for each run.
         let mut counts: BTreeMap<usize, u64> = BTreeMap::new();
         self.left.iter().for_each(|place| *counts.entry(place.cell).or_default() += 1);
         let left = counts.iter().map(|(cell, count)| self.expected_run_time(*cell).0 * count).sum();

@@ -1,22 +1,22 @@
 //! The file or device that a suite measures, and the jobs of its runs.
 
-use crate::Step;
+use crate::step::Step;
 use record::{Bytes, Cell, Nanos, RunRecord};
 
-/// Beside its ramp and its window, a run looks at the machine at both ends, starts a thread and
-/// waits for what is in flight.
+/// Time of a run beside its ramp and window: it reads the state of the machine at both ends, starts a
+/// thread and waits for the I/O in flight.
 const OVERHEAD: Nanos = Nanos::from_millis(150);
 
-/// Name of the run that fills what is then measured.
+/// Name of the run that fills the target before the measurement.
 pub(crate) const FILL: &str = "fill";
 /// Block size of random I/O.
 pub(crate) const SMALL: Bytes = Bytes(4096);
 /// Block size of sequential I/O.
 pub(crate) const LARGE: Bytes = Bytes(1 << 20);
-/// Speed that a fill is expected to have before it is known, in bytes a second.
+/// Assumed speed of a fill until it is measured, in bytes a second.
 pub(crate) const FILL_SPEED: f64 = 500e6;
 
-/// EINVAL: what open(2) says where the filesystem takes no O_DIRECT.
+/// EINVAL: the error of open(2) if the filesystem does not support O_DIRECT.
 const EINVAL: i32 = 22;
 
 /// A file or device, and how runs access it.
@@ -24,20 +24,20 @@ const EINVAL: i32 = 22;
 pub struct Target {
     /// Its path.
     pub path: String,
-    /// Whether it takes O_DIRECT.
+    /// Whether it supports O_DIRECT.
     pub direct: bool,
     /// The engine of runs that keep several I/Os in flight.
     pub engine: &'static str,
 }
 
 impl Target {
-    /// A path, reached by O_DIRECT where `direct` says that it takes it.
+    /// A path, opened with O_DIRECT if `direct` is set.
     pub fn new(path: impl Into<String>, direct: bool) -> Target {
         Target { path: path.into(), direct, engine: "io_uring" }
     }
 
-    /// Falls back where a failed run shows that O_DIRECT or io_uring does not work here, and says so in
-    /// one sentence; `None` when the run did not fail, or failed for another reason.
+    /// Falls back if the run failed because O_DIRECT or io_uring does not work here, and returns a
+    /// sentence about it. `None` if the run succeeded, or failed for another reason.
     pub(crate) fn step_down(&mut self, record: &RunRecord) -> Option<String> {
         let error = record.jobs.iter().find(|job| job.error != 0)?.errors.first()?;
         match error.operation.as_str() {
@@ -56,7 +56,7 @@ impl Target {
         }
     }
 
-    /// The step that writes the first `size` once from end to end.
+    /// The step that writes the first `size` bytes once, in sequence.
     pub(crate) fn fill(
         &self,
         description: &str,
@@ -75,13 +75,13 @@ impl Target {
             depth: 8,
             synchronous: false,
             seed,
-            // Every block of its own content, and all of it on the medium before anything is timed.
+            // Each block has different content, and all of it is on the medium before the next run.
             more: vec!["--refill_buffers=1", "--end_fsync=1"],
             until: EndCondition::Written { limit, expected },
         })
     }
 
-    /// The step that runs a job here.
+    /// The step that runs a job on this target.
     pub(crate) fn step(&self, run: &JobSpec) -> Step {
         let option = |name: &str, value: &str| format!("--{name}={value}");
         let engine = if run.synchronous { "psync" } else { self.engine };
@@ -94,14 +94,14 @@ impl Target {
             option("ioengine", engine),
             option("iodepth", &run.depth.to_string()),
             option("direct", if self.direct { "1" } else { "0" }),
-            // What the option holds.
+            // The option holds 63 bits.
             option("randseed", &(run.seed >> 1).to_string()),
         ];
-        // Those that are shown, so that nothing is said of rarer ones.
+        // Only the percentiles that reports show.
         arguments.push(option("percentile_list", "50:99:99.9"));
         arguments.extend(run.more.iter().map(|more| (*more).to_owned()));
         arguments.extend(run.until.options());
-        let lasts = match run.until {
+        let duration = match run.until {
             EndCondition::Time { ramp, time } => ramp + time,
             EndCondition::Written { expected, .. } => expected,
         };
@@ -109,7 +109,7 @@ impl Target {
             cell: run.cell.clone(),
             description: run.description.clone(),
             arguments,
-            duration: lasts + OVERHEAD,
+            duration: duration + OVERHEAD,
         }
     }
 }
@@ -120,22 +120,22 @@ pub(crate) struct JobSpec {
     pub description: String,
     pub rw: &'static str,
     pub block: Bytes,
-    /// Where it works: from the beginning, so far.
+    /// Size of the region it accesses, from the start of the target.
     pub region: Bytes,
     pub depth: u32,
-    /// One system call an I/O.
+    /// Each I/O is a system call (psync).
     pub synchronous: bool,
     pub seed: u64,
     pub more: Vec<&'static str>,
     pub until: EndCondition,
 }
 
-/// When a job ends.
+/// The condition that ends a job.
 #[derive(Clone, Copy)]
 pub(crate) enum EndCondition {
-    /// After this time, whatever it moved.
+    /// After this time.
     Time { ramp: Nanos, time: Nanos },
-    /// When its region is written, or after `limit`.
+    /// After its region is written, or after `limit`.
     Written { limit: Option<Nanos>, expected: Nanos },
 }
 
@@ -147,8 +147,7 @@ impl EndCondition {
                 "--time_based=1".into(),
                 time("ramp_time", ramp),
                 time("runtime", length),
-                // Ten points at least, whatever the length: fio's half second would leave short
-                // runs without a course to look at.
+                // At least ten points: fio's default of half a second gives short runs too few.
                 format!("--bwavgtime={}", (length.millis() / 10).clamp(20, 500)),
             ],
             EndCondition::Written { limit, .. } => {

@@ -3,35 +3,35 @@
 use crate::estimate::Estimated;
 use judge::stats::{Estimate, summary};
 
-/// A time compared with that of a reference.
+/// A time compared with the time of a reference.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Gain {
-    /// Seconds the reference took.
+    /// Time of the reference in seconds.
     pub reference: Estimated,
-    /// Time that was saved, in percent of the reference's; below 0 where it took longer.
+    /// Time saved, in percent of the reference; below 0 if it took longer.
     pub percent: Estimated,
 }
 
 impl Gain {
-    /// Whether the two are shown to differ at all.
+    /// Whether the difference is more than chance.
     pub fn is_shown(&self) -> bool {
         self.percent.interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0)
     }
 }
 
-/// Why there is no gain to tell.
+/// Why there is no gain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Incomparable {
-    /// The reference has no such phase, or none that went well.
+    /// The reference has no successful run of this phase.
     Missing,
-    /// It did not do the same, in these words.
+    /// The phases differ in their work: the difference.
     Other(String),
 }
 
-/// The gain of some times, in seconds, over those of a reference.
+/// The gain of times over the times of a reference, in seconds.
 ///
-/// The interval is that of the ratio of the two: of the difference of the means of their logarithms,
-/// from the interval of each (MOVER: Donner and Zou, "Closed-form confidence intervals for functions
+/// The interval of the ratio comes from the difference of the means of the logarithms, with the interval
+/// of each (MOVER: Donner and Zou, "Closed-form confidence intervals for functions
 /// of the normal mean and standard deviation", Statistical Methods in Medical Research 21, 2012).
 pub(super) fn gain(times: &[f64], reference: &[f64], seed: u64) -> Option<Gain> {
     let positive = |all: &[f64]| !all.is_empty() && all.iter().all(|seconds| *seconds > 0.0);
@@ -58,7 +58,7 @@ pub(super) fn gain(times: &[f64], reference: &[f64], seed: u64) -> Option<Gain> 
     })
 }
 
-/// Mean of times with its interval.
+/// The mean of times with its interval.
 pub(super) fn estimated(values: &[f64], seed: u64) -> Estimated {
     let mean: Estimate = summary(values, seed).mean;
     Estimated::new(mean.value, mean)
@@ -68,7 +68,7 @@ pub(super) fn estimated(values: &[f64], seed: u64) -> Estimated {
 mod tests {
 
     #[test]
-    fn a_gain_is_time_saved_of_the_reference() {
+    fn the_gain_is_the_share_of_the_reference_time_saved() {
         let gain = |times: &[f64], reference: &[f64]| super::gain(times, reference, 1).unwrap();
         let half = gain(&[5.0, 5.01, 4.99], &[10.0, 10.1, 9.9]);
         assert!((half.percent.value - 50.0).abs() < 0.01 && half.is_shown());

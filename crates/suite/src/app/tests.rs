@@ -74,7 +74,7 @@ fn a_phase_is_a_job_that_runs_a_program() {
 }
 
 #[test]
-fn what_was_measured_tells_how_long_the_rest_takes() {
+fn the_expected_time_follows_from_measured_phases() {
     let mut app = app();
     assert_eq!(app.expected().left, Nanos(6 * Nanos::SECOND.0));
     app.next();
@@ -84,7 +84,7 @@ fn what_was_measured_tells_how_long_the_rest_takes() {
 }
 
 #[test]
-fn a_work_that_fails_is_left_out_and_a_signal_ends_all() {
+fn a_failed_benchmark_is_skipped_and_a_signal_ends_all() {
     let mut app = app();
     app.completed(&run("gzip", 0, 1.0));
     assert_eq!(app.current().unwrap().name, "db-fetch");
@@ -142,7 +142,7 @@ fn a_reference_is_compared_only_with_the_same_work() {
 }
 
 #[test]
-fn what_failed_is_told_and_is_in_no_figure() {
+fn failed_phases_are_reported_and_not_in_figures() {
     let mut broken = run("a", 1, 9.0);
     broken.work.as_mut().unwrap().failure = Some("gzip: no space".into());
     let mut cut = run("a", 2, 9.0);

@@ -1,6 +1,6 @@
 //! What a diagnosis shows, and the likely cause.
 
-use super::PROBES;
+use super::probes::{MODERATE, PROBES};
 use super::steps::{self, DiagnosisStep, Load, ProbeResult};
 use crate::Failure;
 use crate::findings::merge_by_check;
@@ -155,21 +155,21 @@ fn healthy(set: &RecordSet, indicators: &Indicators) -> Cause {
     let verdict = some.judged.verdicts.first();
     match (indicators.load, verdict) {
         (Load::Saturated, _) => Cause {
-            text: format!("the device is saturated at depth {}: {figures}", super::MODERATE),
+            text: format!("the device is saturated at depth {}: {figures}", MODERATE),
             confidence: Some(Confidence::High),
             cure: "reduce I/O (caching, larger blocks), or use faster or more devices".into(),
         },
         (_, Some(verdict)) => Cause {
             text: format!(
                 "no fault found; at depth {} the limit is: {} ({figures})",
-                super::MODERATE,
+                MODERATE,
                 verdict.limit.name()
             ),
             confidence: Some(verdict.confidence),
             cure: "check the application: its block size, queue depth and fsyncs".into(),
         },
         (_, None) => Cause {
-            text: format!("no fault found: {figures} at depth {}", super::MODERATE),
+            text: format!("no fault found: {figures} at depth {}", MODERATE),
             confidence: Some(Confidence::Medium),
             cure: "check the application: its block size, queue depth and fsyncs".into(),
         },

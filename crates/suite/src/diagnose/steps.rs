@@ -1,6 +1,6 @@
 //! The five looks at a diagnosis: what each ran, observed and concludes.
 
-use super::{DEEP, MODERATE};
+use super::probes::{DEEP, MODERATE};
 use judge::{Case, Judged, durability, durability_reason, inspect, judge};
 use record::human::{percent, time};
 use record::{Direction, RecordSet, RunRecord};

@@ -13,7 +13,7 @@ fn diagnosed(mut disk: SimulatedDisk) -> Conclusion {
 }
 
 #[test]
-fn it_goes_through_five_looks() {
+fn a_diagnosis_has_five_steps() {
     let mut suite = Diagnose::new(setting());
     let expected = suite.expected().whole;
     assert!(expected < Nanos(40_000_000_000), "{expected:?}");
@@ -34,7 +34,7 @@ fn it_goes_through_five_looks() {
 }
 
 #[test]
-fn a_saturated_disk_is_told_from_one_with_room() {
+fn a_saturated_disk_is_distinguished_from_one_with_room() {
     // Its flushes are cheap, so nothing else explains it.
     let cheap = SimulatedDisk { flush_ns: 10_000, ..SimulatedDisk::fast() };
     let conclusion = diagnosed(cheap);
@@ -47,7 +47,7 @@ fn a_saturated_disk_is_told_from_one_with_room() {
 }
 
 #[test]
-fn dear_flushes_are_found() {
+fn slow_flushes_are_found() {
     let conclusion =
         diagnosed(SimulatedDisk { width: 256.0, flush_ns: 20_000_000, ..SimulatedDisk::fast() });
     assert!(conclusion.cause.text.contains("flushes"), "{:?}", conclusion.cause);
@@ -72,7 +72,7 @@ fn errors_come_before_everything_else() {
 }
 
 #[test]
-fn it_ends_early_when_the_file_cannot_be_filled_or_a_signal_comes() {
+fn a_failed_fill_or_a_signal_ends_the_diagnosis() {
     let mut suite = Diagnose::new(setting());
     suite.completed(&simulated::failed("fill", "write", 28));
     assert!(suite.next().is_none() && suite.failed().is_some());

@@ -1,6 +1,6 @@
 //! What the records of a sweep show together.
 
-use super::{Design, RunSlot};
+use super::design::{self, Design, RunSlot};
 use crate::findings::merge_by_check;
 use crate::grid::{self, Grid, Reading};
 use crate::limits::{LimitGroup, group_by_limit};
@@ -168,7 +168,7 @@ pub fn conclude(set: &RecordSet, design: &Design, wanted: &TableOptions) -> Conc
 /// The set and its dimensions as the tables have them: what is paired stands as one dimension.
 fn arranged<'a>(set: &'a RecordSet, design: &Design) -> (Cow<'a, RecordSet>, Vec<grid::Dimension>) {
     if !design.paired || design.dimensions.len() < 2 {
-        let of = |d: &super::Dimension| {
+        let of = |d: &design::Dimension| {
             grid::Dimension::new(&d.name, d.values.iter().map(String::as_str))
         };
         return (Cow::Borrowed(set), design.dimensions.iter().map(of).collect());

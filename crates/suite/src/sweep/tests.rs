@@ -1,6 +1,7 @@
 use super::*;
 use proptest::prelude::*;
-use record::Invocation;
+use record::{Cell, Invocation};
+use std::collections::BTreeSet;
 
 fn dimension(name: &str, values: &[&str]) -> Dimension {
     Dimension { name: name.into(), values: values.iter().map(|v| (*v).into()).collect() }

@@ -1,4 +1,4 @@
-//! How long the parts of a test take, and how large its file is.
+//! The time of each part of a test, and the size of its file.
 
 use crate::saturate::Rounds;
 use record::{Bytes, Direction, Nanos};
@@ -6,7 +6,7 @@ use record::{Bytes, Direction, Nanos};
 /// A smaller region fits into caches, so random I/O in it shows nothing about the device.
 pub(super) const LEAST: Bytes = Bytes(8 << 20);
 
-/// How thorough a test is.
+/// The length of a test.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Length {
     /// Half a minute: one round.
@@ -22,9 +22,9 @@ pub enum Length {
 pub(super) struct Budget {
     /// Longest time for filling the file.
     pub fill: Nanos,
-    /// Random writes before anything is measured.
+    /// Random writes before the measurement.
     pub rounds_to_steady: Option<Rounds>,
-    /// Whose knees are looked for. Where that of writes is not, that of reads stands for it.
+    /// The directions for which a knee is searched. Writes without a search use the knee of reads.
     pub sweeps: &'static [Direction],
     pub sweep_ramp: Nanos,
     pub sweep_time: Nanos,
@@ -77,8 +77,8 @@ impl Length {
         }
     }
 
-    /// Size of the file where there is room: random offsets should not meet each other's traces in
-    /// the caches of a disk, and filling it should not take longer than measuring.
+    /// Size of the file if there is room: large enough that random I/O does not hit the caches of a disk,
+    /// and small enough that filling it takes less time than measuring.
     fn size(self) -> Bytes {
         Bytes(match self {
             Length::Quick => 1 << 30,
@@ -88,30 +88,30 @@ impl Length {
     }
 }
 
-/// A file of no suitable size.
+/// Why the file of a test has no suitable size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SizeError {
-    /// A tenth of what is free is too little.
+    /// A tenth of the free space is too little.
     NoRoom {
-        /// What is free.
+        /// The free space.
         free: Bytes,
     },
-    /// More was asked for than is free.
+    /// The requested size exceeds the free space.
     TooLarge {
-        /// What was asked for.
+        /// The requested size.
         asked: Bytes,
-        /// What is free.
+        /// The free space.
         free: Bytes,
     },
-    /// Less was asked for than can be tested.
+    /// The requested size is too small for a test.
     TooSmall {
-        /// What was asked for.
+        /// The requested size.
         asked: Bytes,
     },
 }
 
 impl SizeError {
-    /// The same to who cannot say how large the file is to be.
+    /// The message for callers without an option for the size.
     pub fn without_option(&self) -> String {
         match self {
             SizeError::NoRoom { free } => format!(
@@ -154,8 +154,8 @@ impl std::fmt::Display for SizeError {
 
 impl std::error::Error for SizeError {}
 
-/// Size of the file: what was asked for, or what suits the length of the test and is a tenth of the
-/// free space at most; whole blocks of 1 MiB.
+/// Size of the file: the requested size, or the size for the length of the test but at most a tenth of
+/// the free space. Rounded down to whole MiB.
 pub fn size(length: Length, free: Bytes, asked: Option<Bytes>) -> Result<Bytes, SizeError> {
     let whole = |bytes: u64| Bytes(bytes / crate::target::LARGE.0 * crate::target::LARGE.0);
     match asked {
