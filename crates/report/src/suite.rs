@@ -3,6 +3,7 @@
 pub(crate) mod app;
 mod knee;
 pub(crate) mod objects;
+pub(crate) mod parts;
 pub(crate) mod table;
 
 pub use app::app;
@@ -11,11 +12,10 @@ pub use knee::{fits_job_file, job_file, text as knee};
 pub use objects::objects;
 
 use crate::style::Style;
-use crate::verdict;
-use judge::{Durability, Finding, Judged};
-use record::{Direction, Nanos, Severity, human};
-use suite::LimitGroup;
-use suite::{Failure, diagnose, precondition, test};
+use judge::Durability;
+use parts::{duration, failures, findings, head, interruption, verdicts};
+use record::{Direction, human};
+use suite::{diagnose, precondition, test};
 
 /// The report of `fathom test`.
 pub fn test(conclusion: &test::Conclusion, style: &Style) -> String {
@@ -55,19 +55,6 @@ fn what_was_tested(conclusion: &test::Conclusion) -> String {
     )
 }
 
-/// The storage stack ("ext4 > vda") and the measurement.
-fn head(stack: &[String], what: &str, style: &Style) -> String {
-    let stack = match stack.is_empty() {
-        true => "no filesystem or device that can be seen".to_owned(),
-        false => stack.join(" > "),
-    };
-    style.bold(&style.wrap(&stack, 0)) + "\n" + &style.paragraph(what, 0) + "\n"
-}
-
-pub(crate) fn duration(time: Nanos) -> String {
-    human::duration(time.0.div_ceil(1_000_000_000) as f64)
-}
-
 fn knee_line(direction: Direction, knee: &suite::knee::Knee) -> String {
     let what = if direction == Direction::Read { "reads" } else { "writes" };
     let at = format!(
@@ -87,18 +74,6 @@ fn knee_line(direction: Direction, knee: &suite::knee::Knee) -> String {
     )
 }
 
-fn failures(failures: &[Failure], style: &Style) -> String {
-    let lines = failures.iter().map(|failure| {
-        let line = format!("{} failed: {}", failure.cell, failure.text);
-        style.severity(Severity::Error, &style.wrap(&line, 0)) + "\n"
-    });
-    lines.collect()
-}
-
-fn interruption(signal: Option<i32>, left: &str) -> String {
-    signal.map_or(String::new(), |signal| format!("\nEnded early by signal {signal}: {left}.\n"))
-}
-
 /// The limits of the cells, and what the table is valid for.
 fn limits(conclusion: &test::Conclusion, style: &Style) -> String {
     if conclusion.limited.is_empty() {
@@ -106,36 +81,6 @@ fn limits(conclusion: &test::Conclusion, style: &Style) -> String {
     }
     let out = verdicts(&conclusion.limited, style);
     out + &style.paragraph(&format!("Valid for: {}.", conclusion.valid_for), 2)
-}
-
-/// The verdicts, cells with the same limit together.
-fn verdicts(limited: &[LimitGroup], style: &Style) -> String {
-    let mut out = style.heading("Verdict");
-    for LimitGroup { verdict, cells } in limited {
-        let heading = format!(
-            "limited by: {}, confidence: {}: {}",
-            verdict.limit.name(),
-            verdict.confidence.name(),
-            cells.join(", ")
-        );
-        out += &(style.bold(&style.wrap(&heading, 2)) + "\n");
-        out += &style.paragraph(&format!("{}: {}", verdict.job, verdict.because), 4);
-    }
-    out
-}
-
-/// Findings of several runs. Notes are many and need no action: each takes a line.
-pub(crate) fn findings(findings: &[Finding], style: &Style) -> String {
-    let (notes, grave): (Vec<Finding>, Vec<Finding>) =
-        findings.iter().cloned().partition(|finding| finding.severity == Severity::Note);
-    let mut out = verdict::text(&Judged { findings: grave, ..Judged::default() }, style);
-    if !notes.is_empty() {
-        out += &style.heading("Notes");
-        for note in notes {
-            out += &style.paragraph(&format!("[{}] {}", note.check, note.text), 2);
-        }
-    }
-    out
 }
 
 /// The report of `fathom precondition`.

@@ -3,7 +3,7 @@
 mod tables;
 
 use crate::style::Style;
-use crate::suite::{duration, findings};
+use crate::suite::parts::{duration, findings};
 use crate::verdict::sentence;
 use judge::Finding;
 use record::{Severity, human};

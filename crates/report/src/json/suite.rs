@@ -2,21 +2,21 @@
 
 mod app;
 mod objects;
+mod parts;
 
 pub use app::app;
 pub use objects::objects;
 
-use super::fathom::{finding, verdict};
+use super::fathom::verdict;
 use super::tree::{Json, array, object, texts};
-use judge::{Durability, Finding, Limit};
+use judge::{Durability, Limit};
+use parts::{document, estimated, failure, findings, limited, path};
 use record::SavedTo;
 use std::path::Path;
-use suite::Estimated;
-use suite::LimitGroup;
 use suite::knee::{Knee, Point};
 use suite::saturate::SteadyProgress;
 use suite::test::Row;
-use suite::{Failure, curve, diagnose, precondition, test};
+use suite::{curve, diagnose, precondition, test};
 
 /// `fathom test --json`; `saved`: where the records of its runs are.
 pub fn test(conclusion: &test::Conclusion, seed: u64, saved: &SavedTo) -> String {
@@ -115,16 +115,6 @@ pub fn curve(
     document("knee", Some(seed), saved, rest)
 }
 
-/// The whole document: the keys common to all kinds, then the rest.
-fn document(kind: &str, seed: Option<u64>, saved: &SavedTo, rest: Json) -> String {
-    let mut out = object! { "kind" => kind, "fathom_version" => env!("CARGO_PKG_VERSION") };
-    seed.iter().for_each(|seed| out.push("seed", *seed));
-    out.push("record", path(saved.record.as_deref()));
-    out.push("archived_as", saved.archived_as.clone());
-    out.extend(rest);
-    out.to_text()
-}
-
 fn depth(row: &curve::Row) -> Json {
     let percentiles = row.percentiles.iter().map(|(p, value)| (format!("{p}"), estimated(value)));
     object! {
@@ -148,14 +138,6 @@ fn held(held: &curve::BoundResult) -> Json {
     }
 }
 
-fn path(path: Option<&Path>) -> Option<String> {
-    path.map(|path| path.to_string_lossy().into_owned())
-}
-
-fn findings(all: &[Finding]) -> Json {
-    array(all, finding)
-}
-
 fn row(row: &Row) -> Json {
     let percentiles = row.percentiles.iter().map(|(p, value)| (format!("{p}"), estimated(value)));
     object! {
@@ -168,15 +150,6 @@ fn row(row: &Row) -> Json {
         "latency_of" => if row.of_sync { "fsync" } else { "completion" },
         "latency_ns" => Json::Object(percentiles.collect()),
         "limit" => row.limit.map(Limit::name),
-    }
-}
-
-/// A figure with its interval, or null for the interval.
-fn estimated(estimated: &Estimated) -> Json {
-    object! {
-        "value" => estimated.value,
-        "low" => estimated.interval.map(|(low, _)| low),
-        "high" => estimated.interval.map(|(_, high)| high),
     }
 }
 
@@ -206,14 +179,6 @@ fn course(course: &SteadyProgress) -> Json {
         "range" => course.last.map(|last| last.range),
         "slope" => course.last.map(|last| last.slope),
     }
-}
-
-fn limited(limited: &LimitGroup) -> Json {
-    object! { "cells" => texts(&limited.cells), "verdict" => verdict(&limited.verdict) }
-}
-
-fn failure(failure: &Failure) -> Json {
-    object! { "cell" => &failure.cell, "text" => &failure.text }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The report of `fathom app`: the timed phases, and the gain over a reference.
 
-use super::{duration, failures, findings, head, interruption, verdicts};
+use super::parts::{duration, failures, findings, head, interruption, verdicts};
 use crate::style::Style;
 use record::{Amount, CacheState, WorkUnit, human};
 use suite::Estimated;

@@ -1,7 +1,7 @@
 //! What `fathom knee` found: the curve as a table, the depth to use, and the job that runs at it.
 
+use super::parts::{duration, failures, findings, head, interruption};
 use super::table::columns;
-use super::{failures, findings, head, interruption};
 use crate::figures::{PLAIN, in_mebibytes, interval, time_with_interval};
 use crate::style::Style;
 use judge::Durability;
@@ -65,7 +65,7 @@ fn what_was_measured(conclusion: &Conclusion) -> String {
         access.title(),
         human::exact_size(conclusion.block.0),
         conclusion.engine,
-        super::duration(conclusion.elapsed)
+        duration(conclusion.elapsed)
     )
 }
 

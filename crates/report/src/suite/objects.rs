@@ -1,6 +1,6 @@
 //! `fathom s3`: throughput, seconds and latencies of each kind of request.
 
-use super::interruption;
+use super::parts::interruption;
 use crate::style::Style;
 use record::{Histogram, HostResult, human};
 use std::collections::BTreeMap;

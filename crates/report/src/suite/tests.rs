@@ -1,9 +1,9 @@
 use super::*;
-use judge::{Confidence, Limit, Verdict};
-use record::{Bytes, Severity};
-use suite::Estimated;
+use judge::{Confidence, Finding, Limit, Verdict};
+use record::{Bytes, Nanos, Severity};
 use suite::knee::{Knee, Point};
 use suite::test::{Conclusion, Row};
+use suite::{Estimated, Failure, LimitGroup};
 
 fn estimated(value: f64) -> Estimated {
     Estimated { value, interval: Some((value * 0.97, value * 1.04)) }

@@ -1,6 +1,6 @@
 //! `fathom app --json`.
 
-use super::{document, estimated, failure, findings, limited};
+use super::parts::{document, estimated, failure, findings, limited};
 use crate::json::tree::{Json, array, object, texts};
 use judge::Limit;
 use record::SavedTo;

@@ -1,6 +1,6 @@
 //! `fathom s3 --json`.
 
-use super::{document, findings};
+use super::parts::{document, findings};
 use crate::json::tree::{Json, array, object, texts};
 use crate::suite::objects::PERCENTILES;
 use record::SavedTo;
