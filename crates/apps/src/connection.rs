@@ -1,4 +1,4 @@
-//! Connecting to a database.
+//! Connections to databases.
 
 use crate::Failure;
 use crate::client::{Client, ClientCall};
@@ -7,20 +7,20 @@ use crate::sqlite::Sqlite;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// Where a database is.
+/// How to connect to a database.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Connection {
-    /// A file; temporary files go to its directory.
+    /// A file. Temporary files are made in its directory.
     Sqlite(PathBuf),
-    /// A server, through its own client.
+    /// A server, through its client program.
     Client(ClientCall),
 }
 
 impl Connection {
-    /// Connects.
+    /// Opens a session.
     ///
     /// # Errors
-    /// Why the database does not answer, in its own words.
+    /// The database does not answer: with its error message.
     pub(crate) fn open(&self) -> Result<Box<dyn Session>, Failure> {
         Ok(match self {
             Connection::Sqlite(file) => Box::new(Sqlite::open(file)?),
@@ -29,10 +29,7 @@ impl Connection {
     }
 }
 
-/// Removes a table of ours from a database, if it is there.
-///
-/// # Errors
-/// What the database says against it.
+/// Removes a table from a database, if it exists.
 pub fn drop_table(connection: &Connection, name: &str) -> Result<(), Failure> {
     connection.open()?.execute(&format!("DROP TABLE IF EXISTS {name}")).map(drop)
 }
@@ -43,24 +40,24 @@ pub(crate) mod tests {
     use crate::rows::Rows;
     use crate::session::Statement;
 
-    /// Takes a database through all that the tests ask of one.
+    /// Executes every statement of the benchmark on a database.
     #[track_caller]
-    pub(crate) fn takes_everything(connection: &Connection) {
+    pub(crate) fn executes_every_statement(connection: &Connection) {
         let rows = Rows { count: 1200, seed: 3 };
         let table = || "fathom_rows".to_owned();
-        let all = |statements: &[Statement]| {
+        let execute = |statements: &[Statement]| {
             let mut session = connection.open()?;
             statements.iter().try_for_each(|statement| statement.run(session.as_mut()))
         };
         use Statement::*;
         let fetched = [Temporary, Fetch(rows)];
-        all(&[&fetched[..], &[Table(table()), Insert(table())]].concat()).unwrap();
-        all(&[Count(table(), 1200), Index(table()), Count(table(), 1200)]).unwrap();
-        let wrong = all(&[Count(table(), 7)]).unwrap_err();
+        execute(&[&fetched[..], &[Table(table()), Insert(table())]].concat()).unwrap();
+        execute(&[Count(table(), 1200), Index(table()), Count(table(), 1200)]).unwrap();
+        let wrong = execute(&[Count(table(), 7)]).unwrap_err();
         assert_eq!(wrong.0, "the database counts 1200 rows where 7 were inserted");
-        let twice = all(&[&fetched[..], &[Insert(table())]].concat()).unwrap_err();
-        let said = twice.0.to_lowercase();
-        assert!(said.contains("duplicate") || said.contains("unique"), "{said}");
+        let duplicate = execute(&[&fetched[..], &[Insert(table())]].concat()).unwrap_err();
+        let message = duplicate.0.to_lowercase();
+        assert!(message.contains("duplicate") || message.contains("unique"), "{message}");
         let mut session = connection.open().unwrap();
         let sums = session.execute("SELECT SUM(kind) FROM fathom_rows").unwrap();
         let mut expected = 0;
@@ -72,6 +69,6 @@ pub(crate) mod tests {
         assert_eq!(sums, expected.to_string(), "every row arrived as it was made");
         drop(session);
         drop_table(connection, "fathom_rows").unwrap();
-        assert!(all(&[Count(table(), 1200)]).is_err());
+        assert!(execute(&[Count(table(), 1200)]).is_err());
     }
 }

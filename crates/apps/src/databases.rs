@@ -1,4 +1,4 @@
-//! The databases there are tests for.
+//! The supported databases.
 
 use crate::programs::Program;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ pub enum Database {
 }
 
 impl Database {
-    /// As it is typed: "sqlite", "mysql", "postgres".
+    /// Its name on the command line: "sqlite", "mysql", "postgres".
     pub fn name(self) -> &'static str {
         match self {
             Database::Sqlite => "sqlite",
@@ -24,12 +24,12 @@ impl Database {
         }
     }
 
-    /// Programs that talk to it, the first that is there; none where none is needed.
+    /// Its client programs, of which the first installed one is used; empty if none is needed.
     pub(crate) fn clients(self) -> &'static [Program] {
         const MARIADB: &str = "mariadb-client";
         match self {
             Database::Sqlite => &[],
-            // The second is MySQL's own, and takes the same options.
+            // MySQL's own client takes the same options.
             Database::Mysql => &[
                 Program { name: "mariadb", package: MARIADB },
                 Program { name: "mysql", package: MARIADB },
@@ -38,7 +38,7 @@ impl Database {
         }
     }
 
-    /// The programs that make and run one of its servers.
+    /// The programs that set up and run a server.
     pub(crate) fn server(self) -> &'static [Program] {
         const MARIADB: &str = "mariadb-server";
         match self {
@@ -54,7 +54,7 @@ impl Database {
         }
     }
 
-    /// The user that Debian's package runs it as.
+    /// The user that runs the server of Debian's package.
     pub(crate) fn user(self) -> &'static str {
         if self == Database::Mysql { "mysql" } else { "postgres" }
     }

@@ -1,16 +1,16 @@
-//! Where a user's own database is: `postgres://user:password@host:port/database`.
+//! Addresses of users' databases: `postgres://user:password@host:port/database`.
 
 use crate::client::ClientCall;
 use crate::connection::Connection;
 use crate::{Database, Failure};
 
-/// A database server of the user's own.
+/// The address of a database server of the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dsn {
     database: Database,
     user: Option<String>,
     password: Option<String>,
-    /// Host and port as given, and what follows them.
+    /// Host and port, as given.
     host: String,
     name: String,
     parameters: String,
@@ -22,10 +22,7 @@ pub struct Dsn {
 pub struct DsnError(String);
 
 impl Dsn {
-    /// Reads one: the form of URLs (RFC 3986), what is special in it percent-encoded.
-    ///
-    /// # Errors
-    /// What is wrong with it.
+    /// Parses a DSN. It is a URL (RFC 3986) with special characters percent-encoded.
     pub fn parse(text: &str) -> Result<Dsn, DsnError> {
         let wrong = |what: &str| Err(DsnError(what.to_owned()));
         let Some((scheme, rest)) = text.split_once("://") else {
@@ -60,12 +57,12 @@ impl Dsn {
         })
     }
 
-    /// Of which kind it is.
+    /// The kind of database.
     pub fn database(&self) -> Database {
         self.database
     }
 
-    /// It as it may be shown: without the password.
+    /// The DSN without the password.
     pub fn shown(&self) -> String {
         let scheme = if self.database == Database::Mysql { "mysql" } else { "postgres" };
         let user = self.user.as_ref().map_or(String::new(), |user| format!("{}@", encoded(user)));
@@ -73,10 +70,10 @@ impl Dsn {
         format!("{scheme}://{user}{}/{}{question}{}", self.host, self.name, self.parameters)
     }
 
-    /// How to get there.
+    /// How to connect to it.
     ///
     /// # Errors
-    /// The client is not installed; a parameter is not known.
+    /// The client is not installed, or a parameter is not known.
     pub fn connection(&self) -> Result<Connection, Failure> {
         let password = |name: &str| {
             let password = self.password.clone();
@@ -84,8 +81,8 @@ impl Dsn {
         };
         let call = match self.database {
             Database::Postgres => {
-                let patience = [("PGCONNECT_TIMEOUT".to_owned(), "10".to_owned())];
-                let environment = password("PGPASSWORD").chain(patience).collect();
+                let timeout = [("PGCONNECT_TIMEOUT".to_owned(), "10".to_owned())];
+                let environment = password("PGPASSWORD").chain(timeout).collect();
                 ClientCall::new(self.database, vec!["-d".into(), self.shown()], environment)
             }
             Database::Mysql | Database::Sqlite => {
@@ -96,10 +93,10 @@ impl Dsn {
         call.map(Connection::Client)
     }
 
-    /// The options that mariadb wants for it.
+    /// The options of the client mariadb.
     fn options(&self) -> Result<Vec<String>, Failure> {
         let (host, port) = match self.host.rsplit_once(':') {
-            // The colons of an address of IPv6 stand in brackets.
+            // An IPv6 address has its colons in brackets.
             Some((host, port)) if !port.contains(']') => (host, Some(port)),
             _ => (self.host.as_str(), None),
         };
@@ -123,7 +120,7 @@ impl Dsn {
     }
 }
 
-/// Percent-encoded text as it is meant (RFC 3986, 2.1).
+/// Decodes percent-encoded text (RFC 3986, section 2.1).
 fn decoded(text: &str) -> Result<String, DsnError> {
     let wrong = || DsnError(format!("'{text}' is not percent-encoded text"));
     let (mut bytes, mut rest) = (Vec::new(), text.as_bytes());
@@ -141,14 +138,15 @@ fn decoded(text: &str) -> Result<String, DsnError> {
     String::from_utf8(bytes).map_err(|_| wrong())
 }
 
+/// Percent-encodes text.
 fn encoded(text: &str) -> String {
-    let each = |byte: u8| match byte {
+    let encode = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
             char::from(byte).to_string()
         }
         other => format!("%{other:02X}"),
     };
-    text.bytes().map(each).collect()
+    text.bytes().map(encode).collect()
 }
 
 #[cfg(test)]
@@ -180,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_dsn_is_told_why() {
+    fn an_invalid_dsn_is_refused_with_the_reason() {
         for (text, why) in [
             ("shop", "it has no scheme"),
             ("oracle://x", "'oracle' is no database known here"),

@@ -1,9 +1,9 @@
-//! Work of real life, as `fathom app` times it: what is done in each phase, the trees and projects
-//! it is done on, and the databases it is done with.
+//! Application benchmarks (`fathom app`): their phases, the trees and projects they work on, and the
+//! databases they use.
 //!
-//! [`work::AppRequest`] says what is to be done. Each phase of it is a [`Task`], which a process of its own
-//! carries out ([`perform`]) and tells of in a [`record::Work`]. Servers live as long as a
-//! [`Server`] does.
+//! A [`work::AppRequest`] describes the benchmarks. Each phase is a [`Task`]: a separate process executes
+//! it with [`perform`] and reports a [`record::Work`]. A database server runs until its [`Server`] is
+//! dropped.
 
 pub mod cache;
 mod client;

@@ -1,9 +1,9 @@
-//! Finding the programs that work needs.
+//! Finds the programs that benchmarks need.
 
 use crate::Failure;
 use std::path::{Path, PathBuf};
 
-/// A program, and the Debian package that holds it.
+/// A program and its Debian package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Program {
     /// Its name.
@@ -12,32 +12,33 @@ pub struct Program {
     pub package: &'static str,
 }
 
-/// Programs of one server version lie together, outside of PATH.
+/// The directory of PostgreSQL's programs, which is not in PATH: one subdirectory a version.
 const POSTGRES: &str = "/usr/lib/postgresql";
-/// Administrators' programs, which users' PATH lacks.
+/// Directories of administration programs, which the PATH of users lacks.
 const SYSTEM: [&str; 3] = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
 
-/// Where a program is.
+/// The path of a program.
 ///
 /// # Errors
-/// It is nowhere: with the command that installs it.
+/// The program is missing: with the command that installs it.
 pub fn find(program: Program) -> Result<PathBuf, Failure> {
-    find_in(program, &places())
+    find_in(program, &program_directories())
 }
 
-/// Where the first of some programs is that is there.
+/// The path of the first installed program of a list.
 ///
 /// # Errors
-/// None is: with the command that installs the first.
+/// None is installed: with the command that installs the first.
 pub(crate) fn find_any(programs: &[Program]) -> Result<PathBuf, Failure> {
-    let places = places();
-    let mut found = programs.iter().map(|program| find_in(*program, &places));
+    let directories = program_directories();
+    let mut found = programs.iter().map(|program| find_in(*program, &directories));
     let first = found.next().unwrap_or_else(|| Err(Failure("no program is named".into())));
     first.or_else(|missing| found.find_map(Result::ok).ok_or(missing))
 }
 
-fn find_in(program: Program, places: &[PathBuf]) -> Result<PathBuf, Failure> {
-    let found = places.iter().map(|place| place.join(program.name)).find(|path| path.is_file());
+fn find_in(program: Program, directories: &[PathBuf]) -> Result<PathBuf, Failure> {
+    let mut paths = directories.iter().map(|directory| directory.join(program.name));
+    let found = paths.find(|path| path.is_file());
     found.ok_or_else(|| {
         Failure(format!(
             "'{}' is needed and not installed: apt-get install {}",
@@ -46,8 +47,8 @@ fn find_in(program: Program, places: &[PathBuf]) -> Result<PathBuf, Failure> {
     })
 }
 
-/// Directories of programs. What Debian puts before PATH's wrappers comes first.
-fn places() -> Vec<PathBuf> {
+/// Directories of programs. PostgreSQL's come first, since Debian has wrappers of its programs in PATH.
+fn program_directories() -> Vec<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let system = SYSTEM.map(|directory| Path::new(directory).to_path_buf());
     postgres(Path::new(POSTGRES))
@@ -83,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_named_with_its_package() {
+    fn a_missing_program_is_named_with_its_package() {
         let scratch = testbed::scratch();
         let places = [scratch.path().to_path_buf()];
         let program = Program { name: "mariadbd", package: "mariadb-server" };

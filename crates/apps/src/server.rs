@@ -285,7 +285,7 @@ impl Drop for Server {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::connection::tests::takes_everything;
+    use crate::connection::tests::executes_every_statement;
 
     /// A directory that the server's user may enter.
     fn open_scratch() -> TempDir {
@@ -300,7 +300,7 @@ mod tests {
         let connection = server.connection().unwrap();
         assert!(connection.open().is_err(), "nothing runs yet");
         server.start(&|| true).unwrap();
-        takes_everything(&connection);
+        executes_every_statement(&connection);
         server.stop();
         assert!(connection.open().is_err(), "nothing runs any more");
         server.start(&|| true).unwrap();
@@ -322,12 +322,12 @@ mod tests {
     }
 
     #[test]
-    fn mariadb_takes_everything_and_leaves_nothing() {
+    fn mariadb_executes_every_statement_and_leaves_nothing() {
         takes_all_and_is_gone(Database::Mysql);
     }
 
     #[test]
-    fn postgresql_takes_everything_and_leaves_nothing() {
+    fn postgresql_executes_every_statement_and_leaves_nothing() {
         takes_all_and_is_gone(Database::Postgres);
     }
 

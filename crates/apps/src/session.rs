@@ -1,48 +1,42 @@
-//! What the tests ask of a database, in SQL that all of them speak.
+//! Sessions with a database, and the statements of the benchmark in SQL that all databases support.
 
 use crate::Failure;
 use crate::rows::{COLUMNS, INDEXED, Rows};
 use serde::{Deserialize, Serialize};
 
-/// Rows are fetched into this table, which is gone with the session.
+/// The temporary table for fetched rows. It ends with the session.
 const FETCHED: &str = "fathom_fetched";
 
 /// A session with a database.
 pub(crate) trait Session {
-    /// Has it do something; the first value of what it answers, empty where that is nothing.
-    ///
-    /// # Errors
-    /// What it says against it.
+    /// Executes SQL. Returns the first value of the result, or an empty text if there is none.
     fn execute(&mut self, sql: &str) -> Result<String, Failure>;
 
-    /// Sends rows into a table, in the way that is fastest with this database, as one transaction.
-    ///
-    /// # Errors
-    /// What it says against it.
+    /// Loads rows into a table by the fastest method of the database, as one transaction.
     fn fill(&mut self, table: &str, rows: &Rows) -> Result<(), Failure>;
 }
 
-/// One thing the tests ask of a database.
+/// A statement of the benchmark.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Statement {
-    /// Nothing, so that there is a session.
+    /// Does nothing but open the session.
     Connect,
-    /// Makes the temporary table, empty.
+    /// Creates the temporary table.
     Temporary,
-    /// Sends rows into the temporary table.
+    /// Loads rows into the temporary table.
     Fetch(Rows),
-    /// Makes a permanent table of this name, empty; one that was there is gone.
+    /// Creates an empty permanent table of this name, and drops an existing one.
     Table(String),
     /// Copies the temporary table into the permanent one.
     Insert(String),
-    /// Counts the rows of the permanent table, and holds them against how many there should be.
+    /// Counts the rows of the permanent table, and compares the count with the expected one.
     Count(String, u64),
-    /// Makes the index over three columns of the permanent table.
+    /// Creates the index over three columns of the permanent table.
     Index(String),
 }
 
 impl Statement {
-    /// Has it done.
+    /// Executes the statement.
     pub(crate) fn run(&self, session: &mut dyn Session) -> Result<(), Failure> {
         match self {
             Statement::Connect => Ok(()),

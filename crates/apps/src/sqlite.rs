@@ -66,14 +66,14 @@ impl Session for Sqlite {
 #[cfg(test)]
 mod tests {
     use crate::connection::Connection;
-    use crate::connection::tests::takes_everything;
+    use crate::connection::tests::executes_every_statement;
 
     #[test]
-    fn a_file_takes_everything() {
+    fn a_file_executes_every_statement() {
         let scratch = testbed::scratch();
         let quoted = scratch.path().join("it's here");
         std::fs::create_dir(&quoted).unwrap();
-        takes_everything(&Connection::Sqlite(quoted.join("x.db")));
+        executes_every_statement(&Connection::Sqlite(quoted.join("x.db")));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What one phase does, and doing it.
+//! The task of a phase, and its execution.
 
 use crate::project;
 use crate::session::{Session, Statement};
@@ -12,68 +12,68 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// All that one phase does, for a process of its own.
+/// The work of one phase, which a separate process executes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Task {
-    /// Where it works: on this filesystem everything is written out before the work begins.
+    /// Its directory. Dirty data of this filesystem is written before the timed work starts.
     pub directory: PathBuf,
-    /// What has to be there first; not timed.
+    /// Preparations, not timed.
     pub before: Vec<Action>,
-    /// What is in memory when the work begins.
+    /// State of the caches at the start of the timed work.
     pub caches: Caches,
-    /// The database that statements go to.
+    /// The database for statements.
     pub database: Option<Connection>,
-    /// The work, part by part.
+    /// The timed parts, in order.
     pub timed: Vec<Timed>,
-    /// How much it is.
+    /// The amount of work.
     pub amount: Option<Amount>,
 }
 
-/// What is in memory when work begins.
+/// State of the caches at the start of the timed work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Caches {
-    /// What was there.
+    /// Unchanged.
     #[default]
     Left,
-    /// As little as this user can see to.
+    /// As empty as the user's rights allow.
     Emptied,
 }
 
-/// A part of the work.
+/// A timed part of the work.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Timed {
     /// Its name.
     pub name: String,
-    /// What is done.
+    /// Its action.
     pub action: Action,
 }
 
-/// Something to do.
+/// A step of a task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Action {
-    /// Does these, unless a path is there.
+    /// Performs actions, unless a path exists.
     Unless(PathBuf, Vec<Action>),
-    /// Grows a tree of text files.
+    /// Generates a tree of text files.
     Tree(PathBuf, tree::Shape),
-    /// Grows a C project.
+    /// Generates a C project.
     Project(PathBuf, project::Shape),
-    /// Removes a file or a directory with all that is in it, if it is there.
+    /// Removes a file or a directory with its content, if it exists.
     Remove(PathBuf),
     /// Runs a program with arguments in a directory.
     Run(String, Vec<String>, PathBuf),
-    /// Writes out the filesystem of the task's directory.
+    /// Writes the dirty data of the directory's filesystem (syncfs).
     Sync,
-    /// Has the database do something; the first of them connects.
+    /// Executes a statement; the first one opens the session.
     Database(Statement),
 }
 
-/// Carries a task out. What failed is in what is returned.
+/// Executes a task. A failure is part of the result.
 pub fn perform(task: &Task, host: &Host) -> Work {
     let began = Instant::now();
     let mut performer = Performer { task, session: None };
     let mut work = Work { amount: task.amount, ..Work::default() };
-    let done = performer.perform(host, began, &mut work);
-    work.failure = done.err().map(|failure| failure.0);
+    let result = performer.perform(host, began, &mut work);
+    work.failure = result.err().map(|failure| failure.0);
     work
 }
 
@@ -124,8 +124,8 @@ impl Performer<'_> {
         let session = match self.session.take() {
             Some(session) => session,
             None => {
-                let nowhere = || Failure("no database is named".into());
-                self.task.database.as_ref().ok_or_else(nowhere)?.open()?
+                let no_database = || Failure("no database is named".into());
+                self.task.database.as_ref().ok_or_else(no_database)?.open()?
             }
         };
         Ok(self.session.insert(session).as_mut())
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_work_itself_is_timed() {
+    fn preparations_are_not_timed() {
         let scratch = testbed::scratch();
         let at = scratch.path();
         let task = task(at, vec![sh("sleep 0.3", at)], vec![sh("sleep 0.1", at), Action::Sync]);
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fails_ends_the_work_and_is_told() {
+    fn a_failing_action_ends_the_task_with_its_error() {
         let scratch = testbed::scratch();
         let at = scratch.path();
         let failing =
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_is_not_made_again_and_removing_nothing_is_no_error() {
+    fn an_existing_path_is_not_made_again_and_removing_a_missing_one_succeeds() {
         let scratch = testbed::scratch();
         let (at, file) = (scratch.path(), scratch.path().join("file"));
         let make = Action::Unless(file.clone(), vec![sh("echo x >> file", at)]);

@@ -1,4 +1,4 @@
-//! Trees of text files, grown from a seed.
+//! Trees of text files, generated from a seed.
 
 use crate::Failure;
 use crate::random::Words;
@@ -8,78 +8,77 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 use suite::Draw;
 
-/// Files of one directory.
-const IN_DIRECTORY: u32 = 50;
-/// Words of a line.
-const LINE: u64 = 12;
+/// Number of files in a directory.
+const FILES_PER_DIRECTORY: u32 = 50;
+/// Number of words in a line.
+const WORDS_PER_LINE: u64 = 12;
 
-/// What a tree is to be.
+/// The size of a tree and its seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shape {
-    /// Files.
+    /// Number of files.
     pub files: u32,
-    /// Bytes of all of them together, a few per file more or less.
+    /// Total size in bytes; rounding adds or removes at most a byte a file.
     pub bytes: u64,
     /// The same seed gives the same tree.
     pub seed: u64,
 }
 
 impl Shape {
-    /// Sizes of the files: most are small, few are large (log-uniform over a factor of 256).
+    /// Sizes of the files: log-uniform over a factor of 256, so most are small.
     fn sizes(&self) -> Vec<u64> {
         let mut draw = Draw::new(self.seed ^ 0x51_7e_55);
         let weights: Vec<f64> = (0..self.files)
             .map(|_| (draw.below(1 << 20) as f64 / f64::from(1 << 20) * 8.0).exp2())
             .collect();
-        let all: f64 = weights.iter().sum();
-        weights.iter().map(|weight| (weight / all * self.bytes as f64).round() as u64).collect()
+        let total: f64 = weights.iter().sum();
+        weights.iter().map(|weight| (weight / total * self.bytes as f64).round() as u64).collect()
     }
 
-    /// Grows it below a directory, which is made.
-    ///
-    /// # Errors
-    /// What cannot be made, and why.
+    /// Generates the tree in a directory, which is created.
     pub(crate) fn grow(&self, at: &Path) -> Result<(), Failure> {
         let mut draw = Draw::new(self.seed);
         let words = Words::new(&mut draw);
         for (number, size) in (0..).zip(self.sizes()) {
-            let directory = at.join(format!("d{:03}", number / IN_DIRECTORY));
-            if number % IN_DIRECTORY == 0 {
+            let directory = at.join(format!("d{:03}", number / FILES_PER_DIRECTORY));
+            if number % FILES_PER_DIRECTORY == 0 {
                 fs::create_dir_all(&directory).map_err(|e| Failure::io("make", &directory, &e))?;
             }
             let path = directory.join(format!("f{number:06}.txt"));
-            let written = File::create(&path).and_then(|file| {
+            let result = File::create(&path).and_then(|file| {
                 let mut file = BufWriter::with_capacity(1 << 16, file);
-                text(&mut file, size, &words, &mut draw)?;
+                write_text(&mut file, size, &words, &mut draw)?;
                 file.flush()
             });
-            written.map_err(|error| Failure::io("write", &path, &error))?;
+            result.map_err(|error| Failure::io("write", &path, &error))?;
         }
         Ok(())
     }
 }
 
-/// So many bytes of lines of words.
-fn text(to: &mut impl Write, size: u64, words: &Words, draw: &mut Draw) -> std::io::Result<()> {
+/// Writes `size` bytes of lines of random words.
+fn write_text(
+    file: &mut impl Write,
+    size: u64,
+    words: &Words,
+    draw: &mut Draw,
+) -> std::io::Result<()> {
     let (mut left, mut line) = (size as usize, String::new());
     while left > 0 {
         line.clear();
-        for _ in 0..LINE {
+        for _ in 0..WORDS_PER_LINE {
             line += words.draw(draw);
             line.push(' ');
         }
         line.push('\n');
         let piece = line.len().min(left);
-        to.write_all(&line.as_bytes()[..piece])?;
+        file.write_all(&line.as_bytes()[..piece])?;
         left -= piece;
     }
     Ok(())
 }
 
-/// Files and bytes below a directory, links not followed.
-///
-/// # Errors
-/// What cannot be looked at, and why.
+/// Number and total bytes of the files below a directory. Links are not followed.
 pub fn measure(at: &Path) -> Result<(u64, u64), Failure> {
     let (mut files, mut bytes) = (0, 0);
     each_file(at, &mut |_, length| {
@@ -90,25 +89,26 @@ pub fn measure(at: &Path) -> Result<(u64, u64), Failure> {
     Ok((files, bytes))
 }
 
-/// Calls `about` with every regular file below a directory and its length, links not followed.
+/// Calls `visit` with the path and length of every regular file below a directory. Links are not
+/// followed.
 pub(crate) fn each_file(
     at: &Path,
-    about: &mut impl FnMut(&Path, u64) -> Result<(), Failure>,
+    visit: &mut impl FnMut(&Path, u64) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let unread = |error: std::io::Error| Failure::io("read", at, &error);
-    for entry in fs::read_dir(at).map_err(unread)? {
-        let entry = entry.map_err(unread)?;
+    let read_error = |error: std::io::Error| Failure::io("read", at, &error);
+    for entry in fs::read_dir(at).map_err(read_error)? {
+        let entry = entry.map_err(read_error)?;
         let path = entry.path();
         let metadata = match entry.metadata() {
             Ok(metadata) => metadata,
-            // A server may remove what it no longer needs meanwhile.
+            // A database server may have removed the file meanwhile.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
             Err(error) => return Err(Failure::io("look at", &path, &error)),
         };
         if metadata.is_dir() {
-            each_file(&path, about)?;
+            each_file(&path, visit)?;
         } else if metadata.is_file() {
-            about(&path, metadata.len())?;
+            visit(&path, metadata.len())?;
         }
     }
     Ok(())
@@ -119,19 +119,19 @@ mod tests {
     use super::*;
 
     fn contents(at: &Path) -> Vec<(String, Vec<u8>)> {
-        let mut all = Vec::new();
+        let mut files = Vec::new();
         each_file(at, &mut |path, _| {
             let name = path.strip_prefix(at).unwrap().display().to_string();
-            all.push((name, fs::read(path).unwrap()));
+            files.push((name, fs::read(path).unwrap()));
             Ok(())
         })
         .unwrap();
-        all.sort();
-        all
+        files.sort();
+        files
     }
 
     #[test]
-    fn a_tree_is_that_of_its_seed_and_of_its_size() {
+    fn a_tree_follows_from_its_seed_and_has_its_size() {
         let scratch = testbed::scratch();
         let shape = Shape { files: 120, bytes: 1 << 20, seed: 7 };
         let grown = |name: &str, shape: Shape| {
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn its_text_compresses_as_text_does() {
+    fn text_compresses_like_natural_text() {
         let scratch = testbed::scratch();
         let at = scratch.path().join("tree");
         Shape { files: 1, bytes: 1 << 20, seed: 1 }.grow(&at).unwrap();
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_named() {
+    fn an_error_names_the_missing_directory() {
         let error = measure(Path::new("/nowhere/at/all")).unwrap_err();
         assert!(error.0.contains("/nowhere/at/all"), "{error}");
     }

@@ -1,7 +1,7 @@
-//! The tests with a database: rows are fetched into a temporary table, inserted into a permanent one,
-//! counted before and after they are in memory, and indexed over three columns.
+//! The phases of a database benchmark: fetch rows into a temporary table, insert them into a permanent
+//! one, count them cold and warm, and index three columns.
 
-use super::{AppRequest, DatabaseTarget, PlannedPhase};
+use super::request::{AppRequest, DatabaseTarget, PlannedPhase};
 use crate::Database;
 use crate::rows::Rows;
 use crate::session::Statement;
@@ -10,18 +10,18 @@ use record::{Amount, Nanos, WorkUnit};
 use std::path::Path;
 use suite::app::Phase;
 
-/// Rows a second, for a guess at the time it takes.
-const PACE: f64 = 100_000.0;
+/// Assumed rows a second, for the expected time.
+const ROWS_PER_SECOND: f64 = 100_000.0;
 
-/// One of the tests.
+/// One phase of the benchmark.
 struct Test {
     name: &'static str,
     label: &'static str,
     before: Vec<Statement>,
     timed: Statement,
     caches: Caches,
-    /// What it writes is written out within its time, where that is asked for; that of a server
-    /// elsewhere cannot be.
+    /// It writes data that a sync can write to the disk within its time. fathom cannot sync the data of
+    /// a remote server.
     writes: bool,
     restart: bool,
 }
@@ -29,21 +29,21 @@ struct Test {
 pub(super) fn phases(
     request: &AppRequest,
     database: Database,
-    base: &DatabaseTarget,
+    target: &DatabaseTarget,
     directory: &Path,
 ) -> Vec<PlannedPhase> {
-    let tests = tests(request, base);
-    tests.into_iter().map(|test| planned(request, database, base, directory, test)).collect()
+    let tests = tests(request, target);
+    tests.into_iter().map(|test| planned(request, database, target, directory, test)).collect()
 }
 
-fn tests(request: &AppRequest, base: &DatabaseTarget) -> Vec<Test> {
+fn tests(request: &AppRequest, target: &DatabaseTarget) -> Vec<Test> {
     let rows = Rows { count: request.rows, seed: request.seed };
-    let table = || base.table.clone();
-    let fetched = || vec![Statement::Temporary, Statement::Fetch(rows)];
+    let table = || target.table.clone();
+    let fetch = || vec![Statement::Temporary, Statement::Fetch(rows)];
     let count = || Statement::Count(table(), request.rows);
-    // What a server elsewhere has in memory is its own affair.
-    let caches = if base.restarts { request.caches() } else { Caches::Left };
-    let (first, first_label) = match base.restarts {
+    // fathom cannot empty the memory of a remote server.
+    let caches = if target.restarts { request.caches() } else { Caches::Left };
+    let (first, first_label) = match target.restarts {
         true => ("count-cold", "count all rows, cold"),
         false => ("count-first", "count all rows, first time"),
     };
@@ -54,16 +54,16 @@ fn tests(request: &AppRequest, base: &DatabaseTarget) -> Vec<Test> {
             before: vec![Statement::Temporary],
             timed: Statement::Fetch(rows),
             caches,
-            writes: base.restarts,
+            writes: target.restarts,
             restart: false,
         },
         Test {
             name: "insert",
             label: "insert them into a permanent table",
-            before: [vec![Statement::Table(table())], fetched()].concat(),
+            before: [vec![Statement::Table(table())], fetch()].concat(),
             timed: Statement::Insert(table()),
             caches,
-            writes: base.restarts,
+            writes: target.restarts,
             restart: false,
         },
         Test {
@@ -71,9 +71,9 @@ fn tests(request: &AppRequest, base: &DatabaseTarget) -> Vec<Test> {
             label: first_label,
             before: Vec::new(),
             timed: count(),
-            caches: if base.restarts { Caches::Emptied } else { Caches::Left },
+            caches: if target.restarts { Caches::Emptied } else { Caches::Left },
             writes: false,
-            restart: base.restarts,
+            restart: target.restarts,
         },
         Test {
             name: "count-warm",
@@ -90,7 +90,7 @@ fn tests(request: &AppRequest, base: &DatabaseTarget) -> Vec<Test> {
             before: Vec::new(),
             timed: Statement::Index(table()),
             caches,
-            writes: base.restarts,
+            writes: target.restarts,
             restart: false,
         },
     ]
@@ -99,11 +99,11 @@ fn tests(request: &AppRequest, base: &DatabaseTarget) -> Vec<Test> {
 fn planned(
     request: &AppRequest,
     database: Database,
-    base: &DatabaseTarget,
+    target: &DatabaseTarget,
     directory: &Path,
     test: Test,
 ) -> PlannedPhase {
-    // Connecting is no part of any test.
+    // The time of a test excludes connecting.
     let connect = Statement::Connect;
     let before = std::iter::once(connect).chain(test.before).map(Action::Database).collect();
     let mut timed = vec![Timed { name: test.name.into(), action: Action::Database(test.timed) }];
@@ -114,17 +114,17 @@ fn planned(
             name: format!("{}-{}", database.name(), test.name),
             label: format!("{}: {}", database.name(), test.label),
             work: database.name().into(),
-            duration: Nanos(((request.rows as f64 / PACE + 1.0) * 1e9) as u64),
+            duration: Nanos(((request.rows as f64 / ROWS_PER_SECOND + 1.0) * 1e9) as u64),
         },
         task: Task {
             directory: directory.into(),
             before,
             caches: test.caches,
-            database: Some(base.connection.clone()),
+            database: Some(target.connection.clone()),
             timed,
             amount: Some(Amount { count: request.rows, unit: WorkUnit::Rows }),
         },
-        server: (base.restarts && database != Database::Sqlite).then_some(database),
+        server: (target.restarts && database != Database::Sqlite).then_some(database),
         restart: test.restart && database != Database::Sqlite,
     }
 }

@@ -1,17 +1,57 @@
 //! Work with files: archives, copies, compilation.
 
-use super::{AppRequest, FilePhase, Kind, PlannedPhase};
-use crate::task::Action;
+use super::request::{AppRequest, Kind, PlannedPhase};
+use crate::task::{Action, Task, Timed};
 use crate::{project, tree};
-use record::{Amount, WorkUnit};
+use record::{Amount, Nanos, WorkUnit};
 use std::path::{Path, PathBuf};
+use suite::app::Phase;
 
-/// Bytes a second that gzip reads, for a guess at the time it takes.
+/// Speed of gzip in bytes a second, for the expected time.
 const GZIP: f64 = 25e6;
 const GUNZIP: f64 = 200e6;
 const COPY: f64 = 300e6;
-/// Seconds of a compiler for one source file.
+/// Seconds to compile one source file.
 const COMPILER: f64 = 0.15;
+
+/// The parts in which phases with files differ.
+struct FilePhase {
+    name: &'static str,
+    label: String,
+    work: Kind,
+    /// Expected time.
+    seconds: f64,
+    before: Vec<Action>,
+    action: Action,
+    amount: Option<Amount>,
+}
+
+impl AppRequest {
+    /// A phase that needs no database.
+    fn phase(&self, phase: FilePhase, directory: &Path) -> PlannedPhase {
+        let FilePhase { name, label, work, seconds, before, action, amount } = phase;
+        let mut timed = vec![Timed { name: name.to_owned(), action }];
+        timed.extend(self.sync.then(|| Timed { name: "sync".into(), action: Action::Sync }));
+        PlannedPhase {
+            phase: Phase {
+                name: name.to_owned(),
+                label,
+                work: work.name().into(),
+                duration: Nanos(((seconds + 1.0) * 1e9) as u64),
+            },
+            task: Task {
+                directory: directory.into(),
+                before,
+                caches: self.caches(),
+                database: None,
+                timed,
+                amount,
+            },
+            server: None,
+            restart: false,
+        }
+    }
+}
 
 fn run(program: &str, arguments: &[&str], at: &Path) -> Action {
     Action::Run(program.into(), arguments.iter().map(|a| (*a).to_owned()).collect(), at.into())
@@ -21,12 +61,12 @@ fn shown(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// Copies all blocks, where a filesystem could share them as well.
+/// Copies all blocks, even if the filesystem could share them.
 fn copied(from: &Path, to: &Path, at: &Path) -> Action {
     run("cp", &["-a", "--reflink=never", "--", &shown(from), &shown(to)], at)
 }
 
-/// The tree that archives and copies are made of.
+/// The tree that is archived and copied.
 struct Source {
     path: PathBuf,
     make: Action,
@@ -54,7 +94,7 @@ fn size(bytes: u64) -> String {
     }
 }
 
-/// Makes the archive, unless it is there.
+/// Makes the archive, unless it exists.
 fn archived(source: &Source, archive: &Path, directory: &Path) -> Action {
     let tar = run("tar", &["-cf", &shown(archive), "tree"], directory);
     Action::Unless(archive.into(), vec![source.make.clone(), tar])

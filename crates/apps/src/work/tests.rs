@@ -1,4 +1,7 @@
 use super::*;
+use crate::Connection;
+use crate::task::{Caches, Task};
+use record::Bytes;
 
 fn request(kinds: &[Kind]) -> AppRequest {
     AppRequest {
@@ -21,7 +24,7 @@ fn names(plan: &[PlannedPhase]) -> Vec<&str> {
 }
 
 #[test]
-fn every_work_has_its_phases_in_order() {
+fn every_benchmark_has_its_phases_in_order() {
     let sqlite = Kind::Database(Database::Sqlite);
     let base = DatabaseTarget {
         connection: Connection::Sqlite("/x/y.db".into()),
@@ -47,14 +50,14 @@ fn every_work_has_its_phases_in_order() {
     );
     assert_eq!(plan[0].phase.label, "gzip an archive of 64 MiB");
     let parts: Vec<usize> = plan.iter().map(|planned| planned.task.timed.len()).collect();
-    assert_eq!(parts, [2, 2, 2, 2, 2, 2, 2, 1, 1, 2], "what only reads has nothing to write out");
+    assert_eq!(parts, [2, 2, 2, 2, 2, 2, 2, 1, 1, 2], "phases that only read have no sync");
     let warm = plan.iter().filter(|planned| planned.task.caches == Caches::Left);
     assert_eq!(names(&warm.cloned().collect::<Vec<_>>()), ["sqlite-count-warm"]);
     assert!(plan.iter().all(|planned| planned.server.is_none() && !planned.restart));
 }
 
 #[test]
-fn only_a_server_of_ours_is_restarted() {
+fn only_a_server_that_fathom_runs_is_restarted() {
     let postgres = Kind::Database(Database::Postgres);
     let base = |restarts| DatabaseTarget {
         connection: Connection::Sqlite("/x".into()),
@@ -72,7 +75,7 @@ fn only_a_server_of_ours_is_restarted() {
 }
 
 #[test]
-fn a_tree_of_the_users_own_is_only_copied() {
+fn the_tree_of_a_user_is_only_copied() {
     let own = UserTree { path: "/home/me/src".into(), files: 7, bytes: 3 << 20 };
     let with = |command: Option<&str>| AppRequest {
         tree: Some(own.clone()),
@@ -82,9 +85,9 @@ fn a_tree_of_the_users_own_is_only_copied() {
     let plan = with(None).plan(Path::new("/x"), &[]);
     assert_eq!(names(&plan), ["copy", "compile"]);
     assert_eq!(plan[1].phase.label, "make -j2, 7 files");
-    let said = |plan: &[PlannedPhase]| format!("{:?}", plan);
-    let touching = said(&plan).matches("/home/me/src").count();
-    let copying = said(&plan).matches("\"--\", \"/home/me/src\", \"/x/tree\"").count();
+    let printed = |plan: &[PlannedPhase]| format!("{:?}", plan);
+    let touching = printed(&plan).matches("/home/me/src").count();
+    let copying = printed(&plan).matches("\"--\", \"/home/me/src\", \"/x/tree\"").count();
     assert_eq!(touching, copying, "{plan:?}");
     let plan = with(Some("ninja")).plan(Path::new("/x"), &[]);
     assert_eq!(plan[1].phase.label, "ninja, 7 files");
@@ -92,7 +95,7 @@ fn a_tree_of_the_users_own_is_only_copied() {
 }
 
 #[test]
-fn the_space_it_takes_grows_with_what_is_wanted() {
+fn the_space_needed_grows_with_the_request() {
     let space = |kinds: &[Kind]| request(kinds).space();
     assert_eq!(space(&[Kind::Copy]), 128 << 20);
     assert!(space(&[Kind::Copy, Kind::Gzip]) > space(&[Kind::Gzip]));
@@ -102,7 +105,7 @@ fn the_space_it_takes_grows_with_what_is_wanted() {
 }
 
 #[test]
-fn a_task_is_the_same_on_the_other_side() {
+fn a_task_survives_serialization() {
     let base = DatabaseTarget {
         connection: Connection::Sqlite("/x/y.db".into()),
         table: "t".into(),
