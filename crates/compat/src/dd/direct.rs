@@ -1,49 +1,57 @@
-//! O_DIRECT at the two ends of a call: what it asks of offsets and lengths, and what becomes of a
-//! last block that it would not take.
+//! O_DIRECT for input and output: its alignment rules, and a last block that does not match them.
 
-use super::translate::Span;
 use super::{DdCommand, Input, TOOL};
 use crate::Usage;
 use record::Facts;
 use trace::Opened;
 
-/// How the two ends of a call are opened.
+/// The bytes that a call copies.
+pub(super) struct Span {
+    /// Offset of the first read.
+    pub from: u64,
+    /// Offset of the first write.
+    pub to: u64,
+    /// Number of bytes.
+    pub total: u64,
+}
+
+/// How input and output are opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Ways {
-    /// What is read.
+    /// The input.
     pub source: Opened,
-    /// What is written.
+    /// The output.
     pub target: Opened,
-    /// A last block goes through the page cache to the output, and is synchronised at the end.
+    /// The last block is written through the page cache, so an fsync follows.
     pub syncs: bool,
-    /// What the user should know; a sentence each.
+    /// Notes for the user, a sentence each.
     pub notes: Vec<String>,
 }
 
 impl Ways {
-    /// Whether any of them passes the page cache by.
+    /// Whether input or output bypasses the page cache.
     pub fn is_direct(&self) -> bool {
         [self.source, self.target].iter().any(|opened| *opened != Opened::Buffered)
     }
 }
 
-/// An end with O_DIRECT, in dd's words.
+/// An input or output with O_DIRECT, with the operands that describe it.
 struct End<'a> {
     path: &'a str,
     /// "iflag=" or "oflag=".
     list: &'static str,
-    /// The operand that gives its blocks, and their bytes.
+    /// The operand of its block size, and that size in bytes.
     block: (&'static str, u64),
-    /// The operand that gives its beginning, and where that is.
+    /// The operand of its first offset, and that offset.
     start: (&'static str, u64),
 }
 
 impl DdCommand {
-    /// How both ends are opened. Where what is read goes nowhere, `span` loses a rest that O_DIRECT
-    /// does not take.
+    /// How input and output are opened. Without an output, `span` is shortened to a length that O_DIRECT
+    /// accepts.
     ///
     /// # Errors
-    /// What O_DIRECT would not take, and what to do.
+    /// The alignment rule that the call breaks, and what to do.
     pub(super) fn ways(&self, facts: &Facts, span: &mut Span) -> Result<Ways, Usage> {
         let (source, target) = (Opened::Buffered, Opened::Buffered);
         let mut ways = Ways { source, target, syncs: false, notes: Vec::new() };

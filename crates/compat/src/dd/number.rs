@@ -1,16 +1,16 @@
-//! Numbers as dd reads and writes them.
+//! Numbers in the formats of dd.
 
-/// A number of an operand.
+/// The number of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Number {
     /// Its value.
     pub value: u64,
-    /// It counts bytes, not blocks: there is a "B" in it.
+    /// It counts bytes, not blocks: it contains a "B".
     pub is_bytes: bool,
 }
 
-/// Reads a number: factors between "x", each with a suffix (c 1, w 2, b 512, K 1024, kB 1000, KiB
-/// 1024, and so on for M, G, T, P, E). `None`: it is none, or too large.
+/// Parses a number: factors separated by "x", each with a suffix (c 1, w 2, b 512, K 1024, kB 1000, KiB
+/// 1024, and so on for M, G, T, P, E). `None`: not a number, or too large.
 pub(super) fn number(text: &str) -> Option<Number> {
     let factors = text.split('x').map(factor);
     let value = factors.reduce(|a, b| a?.checked_mul(b?))??;
@@ -42,10 +42,10 @@ fn factor(text: &str) -> Option<u64> {
 const DECIMAL: [&str; 7] = ["", "k", "M", "G", "T", "P", "E"];
 const BINARY: [&str; 7] = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 
-/// A size in units of a base, as dd shows it: below ten of a unit with one decimal, above without,
-/// rounded to the nearest, ties to even. "4.2 M" for decimal, "4.0 Mi" for binary.
-pub(super) fn human(bytes: u64, binary: bool) -> String {
-    let (base, units) = if binary { (1024.0, BINARY) } else { (1000.0, DECIMAL) };
+/// A size as dd prints it: with one decimal below ten, rounded half to even. "4.2 M" in decimal units,
+/// "4.0 Mi" in binary units. The formats of `record::human` differ.
+pub(super) fn size(bytes: u64, is_binary: bool) -> String {
+    let (base, units) = if is_binary { (1024.0, BINARY) } else { (1000.0, DECIMAL) };
     let (mut scaled, mut unit) = (bytes as f64, 0);
     while scaled >= base && unit + 1 < units.len() {
         scaled /= base;
@@ -62,7 +62,7 @@ pub(super) fn human(bytes: u64, binary: bool) -> String {
     }
 }
 
-/// A rate as dd shows it, without its unit: never below "k", below a hundred with one decimal.
+/// A rate as dd prints it, without its unit: in "k" or more, with one decimal below a hundred.
 pub(super) fn rate(per_second: f64) -> String {
     let (mut scaled, mut unit) = (per_second / 1000.0, 1);
     while scaled >= 1000.0 && unit + 1 < DECIMAL.len() {
@@ -74,20 +74,20 @@ pub(super) fn rate(per_second: f64) -> String {
     format!("{text} {}", DECIMAL[unit])
 }
 
-/// Six significant digits, as C's `%g`.
+/// Six significant digits, as `%g` of C prints them.
 pub(super) fn general(value: f64) -> String {
     let scientific = format!("{value:.5e}");
     let Some((digits, exponent)) = scientific.split_once('e') else { return scientific };
     let exponent: i32 = exponent.parse().unwrap_or_default();
-    let short = |text: &str| match text.contains('.') {
+    let without_zeros = |text: &str| match text.contains('.') {
         true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
         false => text.to_owned(),
     };
     if (-4..6).contains(&exponent) {
-        return short(&format!("{value:.decimals$}", decimals = (5 - exponent) as usize));
+        return without_zeros(&format!("{value:.decimals$}", decimals = (5 - exponent) as usize));
     }
     let sign = if exponent < 0 { '-' } else { '+' };
-    format!("{}e{sign}{:02}", short(digits), exponent.abs())
+    format!("{}e{sign}{:02}", without_zeros(digits), exponent.abs())
 }
 
 #[cfg(test)]
@@ -121,14 +121,14 @@ mod tests {
     }
 
     #[test]
-    fn a_b_makes_it_bytes() {
+    fn a_number_with_a_b_counts_bytes() {
         let is_bytes = |text| number(text).unwrap().is_bytes;
         assert!(is_bytes("10B") && is_bytes("1kB") && is_bytes("2x1KiB"));
         assert!(!is_bytes("10b") && !is_bytes("10K"));
     }
 
     #[test]
-    fn sizes_read_as_dd_writes_them() {
+    fn sizes_are_printed_as_dd_prints_them() {
         let decimal = [
             (512, "512 "),
             (999, "999 "),
@@ -142,16 +142,16 @@ mod tests {
             (999_600, "1.0 M"),
         ];
         for (value, text) in decimal {
-            assert_eq!(human(value, false), text, "{value}");
+            assert_eq!(size(value, false), text, "{value}");
         }
         let binary = [(512, "512 "), (1024, "1.0 Ki"), (67_108_864, "64 Mi")];
         for (value, text) in binary {
-            assert_eq!(human(value, true), text, "{value}");
+            assert_eq!(size(value, true), text, "{value}");
         }
     }
 
     #[test]
-    fn rates_read_as_dd_writes_them() {
+    fn rates_are_printed_as_dd_prints_them() {
         let known = [
             (500.0, "0.5 k"),
             (1_700_000.0, "1.7 M"),
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn seconds_read_as_c_writes_them() {
+    fn seconds_are_printed_as_c_prints_them() {
         let known = [
             (0.000_609_609, "0.000609609"),
             (1.5, "1.5"),

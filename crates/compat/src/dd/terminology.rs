@@ -1,12 +1,12 @@
-//! What dd calls fathom's options.
+//! The operands of dd for fathom's options.
 
 use super::DdCommand;
 use record::Term::{Absent, Flag, Setting};
 use record::{Term, Terminology};
 
-/// Operands that are the same for whatever is copied.
+/// Terms that do not depend on input and output.
 const OPERANDS: &[Term] = &[
-    // The I/O of a copy: refused targets are reported under this option.
+    // Errors about targets name the option that holds the I/O of the copy.
     Flag("read_iolog", "dd"),
     Flag("bs", "bs="),
     Flag("size", "count="),
@@ -24,7 +24,7 @@ const OPERANDS: &[Term] = &[
     Absent("rw"),
 ];
 
-/// The operands of a call: those that open with O_DIRECT depend on which side is a file.
+/// The terms of a call. The operand for O_DIRECT depends on which of input and output is a file.
 pub(super) fn terminology(call: &DdCommand) -> Terminology {
     let terms: &'static [&'static [Term]] = match (call.read(), call.written()) {
         (Some(_), Some(_)) => &[

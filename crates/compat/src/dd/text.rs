@@ -1,59 +1,60 @@
-//! dd's last lines, and what its figure is to be taken for.
+//! The output of dd, and hints on reading its figure.
 
-use super::number::{general, human, rate};
+use super::number::{general, rate, size};
 use super::{DdCommand, Output, Status};
 use crate::footer::{moved, seconds};
 use judge::durability;
 use record::{Direction, JobRecord, PerDirection, RunRecord};
 
-/// Smaller blocks are mostly system calls.
+/// With smaller blocks, system calls take most of the time.
 const BLOCK_SMALL: u64 = 4096;
 
-/// What dd says at the end, on standard error: records in and out, bytes, time and rate, as far as
-/// `status=` lets it.
+/// The last lines of dd on standard error: records in and out, bytes, time and rate, as `status=` asks.
 pub fn lines(call: &DdCommand, record: &RunRecord) -> String {
     let mut bytes = PerDirection::from_fn(|direction| moved(record, direction));
-    let written =
+    let write_failed =
         |job: &JobRecord| job.error != 0 && job.errors.iter().any(|e| e.operation == "write");
     if call.read().is_none() {
-        // A source that only makes bytes was not read. What could not be written was taken from it.
-        let lost = if record.jobs.iter().any(written) { call.obs } else { 0 };
+        // The engine does not read /dev/zero or /dev/urandom. dd would have read what it wrote, and the
+        // block of a failed write.
+        let lost = if record.jobs.iter().any(write_failed) { call.obs } else { 0 };
         let most = call.limit.unwrap_or(u64::MAX);
         bytes.read = bytes.write.saturating_add(lost).min(most);
     }
-    so_far(call, &bytes, seconds(record))
+    summary(call, &bytes, seconds(record))
 }
 
-/// What dd says when SIGUSR1 asks: the same of what was moved until now.
+/// The lines of dd after SIGUSR1: the summary so far.
 pub fn asked(call: &DdCommand, bytes: &PerDirection<u64>, seconds: f64) -> String {
     let read = if call.read().is_some() { bytes.read } else { bytes.write };
-    so_far(call, &PerDirection { read, ..*bytes }, seconds)
+    summary(call, &PerDirection { read, ..*bytes }, seconds)
 }
 
-fn so_far(call: &DdCommand, bytes: &PerDirection<u64>, seconds: f64) -> String {
-    // What nobody keeps was not written.
-    let given = if call.output == Output::Null { bytes.read } else { bytes.write };
-    let (taken, out) = (records(bytes.read, call.ibs), records(given, call.obs));
-    let records = format!("{taken} records in\n{out} records out\n");
+fn summary(call: &DdCommand, bytes: &PerDirection<u64>, seconds: f64) -> String {
+    // The engine does not write to /dev/null.
+    let written = if call.output == Output::Null { bytes.read } else { bytes.write };
+    let (records_in, records_out) = (records(bytes.read, call.ibs), records(written, call.obs));
+    let records = format!("{records_in} records in\n{records_out} records out\n");
     match call.status {
         Status::None => String::new(),
         Status::Noxfer => records,
-        _ => records + &transfer(given, seconds, &general(seconds)) + "\n",
+        _ => records + &transfer(written, seconds, &general(seconds)) + "\n",
     }
 }
 
-/// What dd says once a second with `status=progress`: one line without its end.
+/// The line of `status=progress`, once a second, without its line end.
 pub fn progress(bytes: u64, seconds: f64) -> String {
     transfer(bytes, seconds, &format!("{seconds:.0}"))
 }
 
-/// "2048+0": whole blocks and the rest.
+/// "2048+0": the number of whole blocks, and of partial ones.
 fn records(bytes: u64, block: u64) -> String {
     format!("{}+{}", bytes / block, u8::from(!bytes.is_multiple_of(block)))
 }
 
-fn transfer(bytes: u64, seconds: f64, shown: &str) -> String {
-    let (decimal, binary) = (human(bytes, false), human(bytes, true));
+/// The line of bytes, time and rate. `seconds_text`: the time as printed.
+fn transfer(bytes: u64, seconds: f64, seconds_text: &str) -> String {
+    let (decimal, binary) = (size(bytes, false), size(bytes, true));
     let brackets = match bytes {
         0..1000 => String::new(),
         1000..1024 => format!(" ({decimal}B)"),
@@ -64,10 +65,10 @@ fn transfer(bytes: u64, seconds: f64, shown: &str) -> String {
         true => rate(bytes as f64 / seconds),
         false => "Infinity ".to_owned(),
     };
-    format!("{bytes} {unit}{brackets} copied, {shown} s, {rate}B/s")
+    format!("{bytes} {unit}{brackets} copied, {seconds_text} s, {rate}B/s")
 }
 
-/// What dd's figure is easily taken for and is not: the trap's name and a sentence or two each.
+/// Wrong readings of dd's figure: the name of each and an explanation.
 pub fn traps(call: &DdCommand, record: &RunRecord) -> Vec<(&'static str, String)> {
     let Some(job) = record.jobs.first().filter(|job| !job.did_nothing()) else {
         return Vec::new();
@@ -97,7 +98,7 @@ pub fn traps(call: &DdCommand, record: &RunRecord) -> Vec<(&'static str, String)
     traps
 }
 
-/// Where writes ended before the disk had them for good.
+/// A hint if writes ended before they were durable.
 fn cached_writes(call: &DdCommand, record: &RunRecord, job: &JobRecord) -> Option<&'static str> {
     let path = call.written()?;
     if job.workload.settings.contains_key("sync") || job.sync.count > 0 {
@@ -115,7 +116,7 @@ fn cached_writes(call: &DdCommand, record: &RunRecord, job: &JobRecord) -> Optio
     )
 }
 
-/// What of the input was in memory before, where that was a part worth naming.
+/// A hint if a relevant part of the input was in the page cache before.
 fn cached_reads(call: &DdCommand, record: &RunRecord, job: &JobRecord) -> Option<String> {
     if job.workload.is_direct_in(Direction::Read) {
         return None;
@@ -123,7 +124,7 @@ fn cached_reads(call: &DdCommand, record: &RunRecord, job: &JobRecord) -> Option
     let path = call.read().filter(|_| !call.forget_in)?;
     let cached = record.evidence.files.get(path)?.before.as_ref()?.cached?.0;
     let read = moved(record, Direction::Read);
-    // A hundredth is met by chance: metadata, read-ahead of others.
+    // Up to a hundredth may be cached by chance: metadata, read-ahead.
     (cached > 0 && cached >= read / 100).then(|| {
         let size = record::human::size(cached as f64);
         format!(

@@ -1,6 +1,6 @@
-//! From a [`DdCommand`] and what it found at both ends to the I/O the engine does.
+//! Translates a [`DdCommand`] and the facts about its input and output into I/O for the engine.
 
-use super::direct::Ways;
+use super::direct::{Span, Ways};
 use super::{DdCommand, EachSync, EndSync, Input, Output, TOOL};
 use crate::Usage;
 use job::{BufferContent, Job, ReadUse};
@@ -8,33 +8,33 @@ use record::{Bytes, Facts, TargetFacts, TargetKind};
 use std::sync::Arc;
 use trace::{CopyEnd, Copying, Kind, Recording};
 
-/// Bytes behind which dd tells the page cache to drop them (`nocache`). Oracle: strace of dd 9.1.
-const FORGOTTEN: u64 = 128 << 10;
+/// After this many bytes dd drops them from the page cache (`nocache`). Oracle: strace of dd 9.1.
+const DROP_CACHE_EVERY: u64 = 128 << 10;
 
-/// What is to be done.
+/// The job of a call, and the preparation of its output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Work {
-    /// The job, as fathom's command line takes it; [`Work::complete`] adds its I/O.
+    /// The job as options of fathom's command line; [`Work::complete`] adds its I/O.
     pub arguments: Vec<String>,
-    /// The output is a file, and made before the run where it is not there.
+    /// The output is a file, which is created before the run if it does not exist.
     pub makes: bool,
-    /// To what size it is cut then. `None`: what is there is left as it is.
+    /// The size to which the output is truncated; `None`: not truncated.
     pub cut: Option<u64>,
-    /// The output must not be there when it is made.
+    /// The output must not exist before (O_EXCL).
     pub excl: bool,
-    /// What the user should know; a sentence each.
+    /// Notes for the user, a sentence each.
     pub notes: Vec<String>,
     recording: Arc<Recording>,
-    /// What is written is what was read.
+    /// Each write carries the bytes of the read before it.
     copies: bool,
-    /// What becomes of what is read.
+    /// The use of the bytes that are read.
     read_use: ReadUse,
 }
 
 impl Work {
-    /// Gives the job that was made of [`Work::arguments`] its I/O.
+    /// Adds the I/O to the job that was parsed from [`Work::arguments`].
     pub fn complete(&self, job: &mut Job) {
-        // What names the targets in messages, where a log has its name.
+        // Messages name the tool where they would name an I/O log.
         job.replay.logs = vec![TOOL.into()];
         job.replay.no_stall = true;
         if self.copies {
@@ -50,21 +50,11 @@ impl Work {
     }
 }
 
-/// Where the bytes of a call lie, and how many there are.
-pub(super) struct Span {
-    /// Where reads begin.
-    pub from: u64,
-    /// Where writes begin.
-    pub to: u64,
-    pub total: u64,
-}
-
 impl DdCommand {
-    /// What the call does with the targets as `facts` describe them: those of [`DdCommand::read`] and
-    /// [`DdCommand::written`] that are no source of bytes.
+    /// The work of the call. `facts` describe its input and output, if these are files or devices.
     ///
     /// # Errors
-    /// Why a target does not suit, and what to do.
+    /// Why input or output cannot be used, and what to do.
     pub fn work(&self, facts: &Facts) -> Result<Work, Usage> {
         let target = |path: &str| facts.targets.get(path).cloned().unwrap_or_default();
         let input = match &self.input {
@@ -84,7 +74,7 @@ impl DdCommand {
         Ok(Work {
             arguments,
             makes,
-            cut: Some(self.kept()).filter(|_| makes && !self.notrunc),
+            cut: Some(self.truncated_size()).filter(|_| makes && !self.notrunc),
             excl: self.excl,
             notes,
             recording: Arc::new(recording),
@@ -93,9 +83,9 @@ impl DdCommand {
         })
     }
 
-    /// Bytes of the output that stay when it is cut. Oracle: of one that begins within its first
-    /// block nothing does.
-    fn kept(&self) -> u64 {
+    /// The size to which the output is truncated. Oracle: dd truncates to 0 if `seek=` is within the
+    /// first block.
+    fn truncated_size(&self) -> u64 {
         if self.seek < self.obs { 0 } else { self.seek }
     }
 
@@ -149,17 +139,17 @@ impl DdCommand {
         input: Option<&TargetFacts>,
         output: Option<&TargetFacts>,
     ) -> Result<Span, Usage> {
-        let nothing =
+        let refused =
             |flag: &str, what: String, cure: &str| Err(Usage::target(TOOL, flag, what, cure));
-        let there = match input {
+        let available = match input {
             Some(TargetFacts { size: Bytes(0), .. }) => {
                 let what = "the input holds nothing to copy".into();
-                return nothing("if=", what, "name a file or device with content");
+                return refused("if=", what, "name a file or device with content");
             }
             Some(input) if input.size.0 <= self.skip => {
                 let size = input.size.0;
                 let what = format!("the input has {size} bytes, and nothing is left of them");
-                return nothing("skip=", what, "name a larger file, or lower skip=");
+                return refused("skip=", what, "name a larger file, or lower skip=");
             }
             Some(input) => Some(input.size.0 - self.skip),
             None => None,
@@ -167,15 +157,15 @@ impl DdCommand {
         let appended = output.filter(|_| self.append).and_then(|output| match output.kind {
             _ if self.notrunc => Some(output.size.0),
             TargetKind::Block => None,
-            // It is cut first, and longer then where `seek=` goes beyond its end.
-            _ => Some(self.kept()),
+            // dd truncates first, which extends a file that ends before `seek=`.
+            _ => Some(self.truncated_size()),
         });
         let to = appended.unwrap_or(self.seek);
-        // dd writes a device to its end, and fails there; a call without an end ends there here.
+        // dd fails at the end of a device. Here a call without a limit stops there.
         let device = output.filter(|output| output.kind == TargetKind::Block);
         let room = device.map(|device| device.size.0.saturating_sub(to));
-        let wanted = match (there, self.limit) {
-            (Some(there), Some(limit)) => there.min(limit),
+        let wanted = match (available, self.limit) {
+            (Some(available), Some(limit)) => available.min(limit),
             (Some(bytes), None) | (None, Some(bytes)) => bytes,
             (None, None) => match room {
                 Some(room) => room,
@@ -186,19 +176,19 @@ impl DdCommand {
             },
         };
         if wanted == 0 {
-            return nothing("count=", "nothing would be copied".into(), "give 1 or more");
+            return refused("count=", "nothing would be copied".into(), "give 1 or more");
         }
         if let Some(room) = room.filter(|room| *room < wanted) {
             let what = format!("{wanted} bytes are to be written, the device has room for {room}");
-            return nothing("of=", what, "lower count= or seek=");
+            return refused("of=", what, "lower count= or seek=");
         }
         match self.skip.max(to).checked_add(wanted).filter(|end| *end <= i64::MAX as u64) {
             Some(_) => Ok(Span { from: self.skip, to, total: wanted }),
-            None => nothing("count=", "reaches beyond 2^63 - 1 bytes".into(), "lower it"),
+            None => refused("count=", "reaches beyond 2^63 - 1 bytes".into(), "lower it"),
         }
     }
 
-    /// The reads and writes in dd's order, and the synchronisation at the end.
+    /// The reads and writes in dd's order, and the sync at the end.
     fn recording(&self, span: &Span, ways: &Ways) -> Recording {
         let (read, written) = (self.read(), self.written());
         let copying = Copying {
@@ -214,7 +204,7 @@ impl DdCommand {
             }),
             block: if read.is_some() { self.ibs } else { self.obs },
             total: span.total,
-            forgotten: FORGOTTEN,
+            forgotten: DROP_CACHE_EVERY,
             sync: match self.end.filter(|_| written.is_some()) {
                 Some(EndSync::Fsync) => Some(Kind::Sync),
                 Some(EndSync::Fdatasync) => Some(Kind::Datasync),
@@ -224,7 +214,7 @@ impl DdCommand {
         copying.recording([read, written].into_iter().flatten().map(str::to_owned).collect())
     }
 
-    /// dd hands on what it reads, also where nobody wants it.
+    /// dd writes the data it read even if the output is /dev/null.
     fn read_use(&self) -> ReadUse {
         match self.output {
             Output::Null => ReadUse::NullDevice,
@@ -234,7 +224,7 @@ impl DdCommand {
 
     fn arguments(&self, direct: bool) -> Vec<String> {
         let mut options = vec!["name=dd", "ioengine=psync", "iodepth=1"];
-        // dd neither lays its files out nor tells the kernel how it reads.
+        // dd neither fills its output before nor calls fadvise.
         options.extend(["create_on_open=1", "fadvise_hint=0", "percentile_list=50:90:99:99.9"]);
         options.push(if self.forget_in { "invalidate=1" } else { "invalidate=0" });
         if direct {
@@ -246,7 +236,7 @@ impl DdCommand {
             EachSync::Sync => options.push("sync=sync"),
         }
         match (&self.input, &self.output) {
-            // dd has its zeros made for every block, which is a part of its time.
+            // The kernel makes the zeros of every block anew, within the time of dd.
             (Input::Zero, Output::Path(_)) => {
                 options.extend(["zero_buffers=1", "refill_buffers=1"]);
             }
