@@ -207,7 +207,7 @@ fn affinity(element: &Element) -> Read<Affinity> {
 fn target(element: &Element, remarks: &SharedRemarks) -> Read<Target> {
     known(element, &TARGET)?;
     if let Some(child) = element.child("ThreadTargets") {
-        let reason = "threads that work on some targets only cannot be remarks here; give each such \
+        let reason = "threads that work on some targets only cannot be expressed here; give each such \
                       group a timespan, or its own <ThreadsPerFile>";
         return located(child, Err(reason.into()));
     }

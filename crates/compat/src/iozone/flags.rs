@@ -308,7 +308,7 @@ const FLAGS: &[Flag] = &[
         Ok(())
     }),
     set("w", "", "leave the files", on!(keep)),
-    set("W", "", "lock the file context each operation", on!(access.lock)),
+    set("W", "", "lock the file around each operation", on!(access.lock)),
     set("x", "", "processes go on when the first has ended", |call, _| {
         call.together.stonewall = false;
         Ok(())
@@ -470,7 +470,7 @@ const CLUSTER: &str = "machines work together by fathom itself: fathom run --ser
                        fathom run --client=HOST here";
 const REPEATS: &str = "repeated blocks are whole ones, drawn from all that a job wrote: -+w PERCENT says \
                        how many, -+a PERCENT how well blocks compress";
-const LOCKS: &str = "ranges of a file are not locked; -W locks the file context each operation";
+const LOCKS: &str = "ranges of a file are not locked; -W locks the file around each operation";
 
 fn automatic(call: &mut IozoneCommand, _: &str) -> Result<(), Wrong> {
     match call.mode {
