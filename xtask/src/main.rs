@@ -11,6 +11,7 @@ mod rooms;
 mod rust_text;
 mod test;
 mod tidy;
+mod truth;
 mod workspace;
 
 use clap::{Parser, Subcommand};
@@ -34,6 +35,8 @@ enum Command {
     Bench(bench::Options),
     /// Hold what disks tell of their health against emulated ones, in a guest.
     Lab,
+    /// Make situations whose limit is known, and count where the verdict is right.
+    Truth(truth::Options),
     /// Damage inputs for a parser until it fails or time is up.
     Fuzz(fuzz::Options),
     /// Build the guide from docs/ with mdBook.
@@ -49,6 +52,7 @@ fn main() -> ExitCode {
         Command::Tidy => tidy::run(&root).map(|clean| u8::from(!clean)),
         Command::Bench(options) => bench::run(&root, &options).map(|()| 0),
         Command::Lab => lab::run(&root).map(|()| 0),
+        Command::Truth(options) => truth::run(&root, &options).map(|()| 0),
         Command::Fuzz(options) => fuzz::run(&root, &options),
         Command::Book => book::build(&root),
         Command::Docs => docs::write(&root).map(|()| 0),

@@ -35,6 +35,9 @@ pub(crate) fn follow(
             run.stop();
         }
         let before = std::mem::replace(&mut requests, signals.requests());
+        if !observer.wants_interim_results() {
+            continue;
+        }
         if control.report || requests != before {
             is_owed = true;
             schedule.request(run);

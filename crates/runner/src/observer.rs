@@ -47,6 +47,11 @@ pub trait RunObserver {
         Ok(())
     }
 
+    /// Whether [`RunObserver::interim`] does anything: making the results so far takes time.
+    fn wants_interim_results(&self) -> bool {
+        false
+    }
+
     /// The results so far: at each status interval, on SIGUSR1, and when [`RunControl::report`] asks.
     fn interim(&mut self, _record: RunRecord) -> Result<()> {
         Ok(())

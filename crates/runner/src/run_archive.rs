@@ -6,8 +6,7 @@ use anyhow::Result;
 use archive::{Archive, ArchiveError, Choice, Lineage, RunId, SetId, SetInfo, Summary};
 use formats::RecordError;
 use judge::Judged;
-use record::SavedTo;
-use record::{RecordSet, RunRecord};
+use record::{RecordSet, RunRecord, SavedTo};
 use std::env;
 use std::path::{Path, PathBuf};
 
@@ -29,7 +28,8 @@ pub struct RunArchive {
     record: Option<PathBuf>,
     /// Kind and seed of the set, and the runs that could not be archived.
     set: RecordSet,
-    together: Option<String>,
+    /// Name of the set that the runs belong to, for runs of a set; empty for a new set.
+    set_name: Option<String>,
     /// Runs that are not archived.
     is_left_out: fn(&RunRecord) -> bool,
     /// The file that gets the record of the one run as soon as it ended.
@@ -50,7 +50,7 @@ impl RunArchive {
             choice,
             record: None,
             set: empty_set(kind, 0),
-            together: None,
+            set_name: None,
             is_left_out: |_| false,
             run_file: None,
             run_file_error: None,
@@ -62,17 +62,15 @@ impl RunArchive {
         }
     }
 
-    /// For runs that belong together.
+    /// For the runs of a set.
     pub fn for_set(choice: Choice, kind: &str, seed: u64) -> RunArchive {
-        let mut keeper = RunArchive::for_one_run(choice, kind);
-        keeper.set.seed = seed;
-        keeper.together = Some(String::new());
-        keeper
+        let archive = RunArchive::for_one_run(choice, kind).with_seed(seed);
+        RunArchive { set_name: Some(String::new()), ..archive }
     }
 
     /// Adds the runs to the set that was archived before under this name (see [`SetInfo::name`]).
     pub fn continuing(self, name: &Path) -> RunArchive {
-        RunArchive { together: Some(name.to_string_lossy().into_owned()), ..self }
+        RunArchive { set_name: Some(name.to_string_lossy().into_owned()), ..self }
     }
 
     /// Writes the records to this file as well.
@@ -120,38 +118,40 @@ impl RunArchive {
         Ok(())
     }
 
-    /// Archives a run. If that fails, the run is written to a file and [`RunArchive::take_notes`] says
-    /// so.
-    pub fn add(&mut self, record: &RunRecord) {
+    /// Archives a run, and returns its id unless it is left out. If archiving fails, the run is written
+    /// to a file and [`RunArchive::take_notes`] says so.
+    pub fn add(&mut self, record: &RunRecord) -> Option<RunId> {
         if let Some(path) = &self.run_file {
             self.run_file_error = formats::save(record, path).err();
         }
         if self.choice == Choice::Off || (self.is_left_out)(record) {
-            return;
+            return None;
         }
-        match self.try_add(record) {
-            Ok(id) => {
-                publish::archived(&id.to_string());
-                self.last = Some(id);
-            }
-            Err(error) => {
-                self.last = None;
-                self.save_beside(record, &error);
-            }
+        self.last = self.try_add(record).map_err(|error| self.save_beside(record, &error)).ok();
+        if let Some(id) = &self.last {
+            publish::archived(&id.to_string());
         }
+        self.last.clone()
     }
 
     /// Archives a run before anything else can fail, then judges it and archives its verdict.
     pub fn add_and_judge(&mut self, record: &RunRecord) -> Judged {
-        self.add(record);
+        let added = self.add(record);
         let judged = judge::judge(record);
-        self.add_summary(record, &judged);
+        self.add_summary(added, record, &judged);
         judged
     }
 
-    /// Archives figures and verdict of the run that was added last.
-    pub fn add_summary(&mut self, record: &RunRecord, judged: &Judged) {
-        let (Some(id), Some(archive)) = (&self.last, &mut self.archive) else { return };
+    /// The same for a run whose verdict only the archive needs.
+    pub fn add_with_summary(&mut self, record: &RunRecord) {
+        if let Some(id) = self.add(record) {
+            self.add_summary(Some(id), record, &judge::judge(record));
+        }
+    }
+
+    /// Archives figures and verdict of a run that [`RunArchive::add`] added.
+    pub fn add_summary(&mut self, added: Option<RunId>, record: &RunRecord, judged: &Judged) {
+        let (Some(id), Some(archive)) = (&added, &mut self.archive) else { return };
         if let Err(error) = archive.save_summary(id, &Summary::new(record, judged)) {
             self.notes.push(format!(
                 "run {} is in the archive without figures and verdict, which 'fathom runs rejudge \
@@ -172,7 +172,7 @@ impl RunArchive {
         };
         self.notes.extend(archive.messages());
         let kind = self.set.kind.clone();
-        let together = match &self.together {
+        let set = match &self.set_name {
             None => None,
             Some(name) => {
                 let id = match &self.set_id {
@@ -189,7 +189,7 @@ impl RunArchive {
                 Some(SetInfo { id, seed: self.set.seed, name: name.clone() })
             }
         };
-        let added = archive.add(record, &Lineage { kind, set: together });
+        let added = archive.add(record, &Lineage { kind, set });
         self.notes.extend(archive.messages());
         added
     }
@@ -228,7 +228,7 @@ impl RunArchive {
     }
 
     fn write(&self, path: &Path) -> Result<(), RecordError> {
-        match (&self.together, &self.set.runs[..]) {
+        match (&self.set_name, &self.set.runs[..]) {
             (None, [run]) => formats::save(run, path),
             _ => formats::save_set(&self.set, path),
         }
@@ -269,6 +269,38 @@ impl RunArchive {
             }
             !is_lost
         });
-        SavedTo { record, is_lost, archived_as: self.id(), is_set: self.together.is_some() }
+        SavedTo { record, is_lost, archived_as: self.id(), is_set: self.set_name.is_some() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use archive::Location;
+
+    fn run(interrupted_by: Option<i32>, started_unix_ms: u64) -> RunRecord {
+        let mut record = RunRecord { interrupted_by, ..RunRecord::default() };
+        record.invocation.started_unix_ms = started_unix_ms;
+        record
+    }
+
+    #[test]
+    fn a_run_that_is_left_out_leaves_the_figures_of_the_run_before_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let location = Location::explicit(directory.path().join("runs.db"));
+        let mut runs = RunArchive::for_set(Choice::At(location.path.clone()), "repeat", 1);
+        runs.add_and_judge(&run(None, 1_000));
+        let first = runs.last.clone().unwrap();
+        let before = Archive::open(&location).unwrap().row(&first).unwrap();
+        runs.leave_out(|record| record.interrupted_by.is_some());
+
+        assert_eq!(runs.add(&run(Some(2), 2_000)), None);
+        runs.add_and_judge(&run(Some(2), 2_000));
+        runs.add_with_summary(&run(Some(2), 2_000));
+
+        let archive = Archive::open(&location).unwrap();
+        assert_eq!(archive.list(&archive::Filter::all()).unwrap().len(), 1);
+        assert_eq!(format!("{:?}", archive.row(&first).unwrap()), format!("{before:?}"));
+        assert!(runs.id().is_some(), "the set is still named");
     }
 }

@@ -163,7 +163,7 @@ impl Runner {
         Ok(Execution { record, judged })
     }
 
-    /// The first half of [`Runner::execute`]: a server leaves archiving and judging to its client.
+    /// The first half of [`Runner::execute`], for callers that archive and judge themselves.
     ///
     /// # Errors
     /// See [`Runner::execute`].

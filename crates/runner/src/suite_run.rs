@@ -126,12 +126,14 @@ impl OneRun<'_> {
             Ok((invocation, planned)) => {
                 self.observer.messages(&planned.messages);
                 self.observer.begin(&step.description, self.task.suite().expected());
-                Ok(runner.execute(planned, &invocation, archive, self)?.record)
+                let record = runner.measure(planned, &invocation, self)?;
+                archive.add_with_summary(&record);
+                Ok(record)
             }
             Err(error) => {
                 let mut record = self.task.refused(step, runner, error)?;
                 self.complete(&mut record);
-                archive.add_and_judge(&record);
+                archive.add_with_summary(&record);
                 Ok(record)
             }
         }

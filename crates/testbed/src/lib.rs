@@ -158,20 +158,26 @@ impl Drop for Loop {
 }
 
 /// A filesystem whose writes wait, thawed with the value.
-pub struct Frozen<'a>(&'a Mounted);
+pub struct Frozen<'a>(&'a Path);
 
 impl<'a> Frozen<'a> {
     /// Freezes it; what is written meanwhile waits.
     #[track_caller]
     pub fn new(mounted: &'a Mounted) -> Frozen<'a> {
-        system("fsfreeze", &["--freeze", mounted.path().to_str().unwrap()]);
-        Frozen(mounted)
+        Frozen::at(mounted.path())
+    }
+
+    /// Freezes the filesystem that is mounted at a path.
+    #[track_caller]
+    pub fn at(point: &'a Path) -> Frozen<'a> {
+        system("fsfreeze", &["--freeze", point.to_str().unwrap()]);
+        Frozen(point)
     }
 }
 
 impl Drop for Frozen<'_> {
     fn drop(&mut self) {
-        quietly("fsfreeze", &["--unfreeze", &self.0.path().to_string_lossy()]);
+        quietly("fsfreeze", &["--unfreeze", &self.0.to_string_lossy()]);
     }
 }
 

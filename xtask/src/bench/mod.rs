@@ -22,6 +22,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use targets::Targets;
+pub use targets::Zram;
 
 /// What to measure, how long, against what.
 #[derive(Args)]

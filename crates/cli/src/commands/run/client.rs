@@ -331,9 +331,9 @@ impl Servers<'_> {
         let new: Vec<&Message> = record.messages.iter().collect();
         let lines = report::messages::lines(program(self.request.dialect), new);
         say(&report::normal::prefixed(&server.machine.name, &lines));
-        self.archive.add(&record);
+        let added = self.archive.add(&record);
         let report = server.report(record);
-        self.archive.add_summary(&report.record, &report.judged);
+        self.archive.add_summary(added, &report.record, &report.judged);
         if self.text {
             self.output.write(&report::normal::server(&report, &options))?;
         }

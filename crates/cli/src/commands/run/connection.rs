@@ -1,6 +1,6 @@
 //! Connections between clients and servers, by TCP or UNIX sockets.
 
-use remote::{Address, Family, FrameError};
+use remote::{Address, Family, FrameError, LIMIT_GREETING};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::{self, Read, Write};
@@ -66,6 +66,21 @@ impl Stream {
                 s.set_read_timeout(Some(time)).and(s.set_write_timeout(Some(time)))
             }
         }
+    }
+
+    /// Ends the connection after the other side has got everything. A connection that is closed while
+    /// the other side still sends is reset, and what the other side has not read yet is lost.
+    pub fn finish(&self) {
+        // It may be closed already.
+        let _ = match self {
+            Stream::Tcp(stream) => stream.shutdown(Shutdown::Write),
+            Stream::Socket(stream) => stream.shutdown(Shutdown::Write),
+        };
+        if self.set_timeout(2 * HEARTBEAT).is_ok() {
+            // Errors and timeouts end this as well.
+            let _ = io::copy(&mut self.take(u64::from(LIMIT_GREETING)), &mut io::sink());
+        }
+        self.close();
     }
 
     /// Closes the connection for both sides.
@@ -252,5 +267,34 @@ pub fn describe_error(error: &FrameError) -> String {
             format!("no message for {} s", SILENCE_MAX.as_secs())
         }
         other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// More than the buffers of a receiver that reads nothing take.
+    const BYTES: usize = 8 << 20;
+
+    #[test]
+    fn a_side_that_still_sends_gets_everything_before_the_end() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let server = Stream::Tcp(listener.accept().unwrap().0);
+        let serving = std::thread::spawn(move || {
+            (&server).write_all(&vec![1; BYTES]).unwrap();
+            server.finish();
+        });
+        let mut received = vec![0; BYTES - (1 << 20)];
+        client.read_exact(&mut received).unwrap();
+        for _ in 0..100 {
+            // Heartbeats that nobody waits for.
+            client.write_all(b"alive").unwrap();
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert_eq!(client.read_to_end(&mut received).unwrap(), 1 << 20);
+        drop(client);
+        serving.join().unwrap();
     }
 }

@@ -134,6 +134,10 @@ impl RunObserver for Console<'_> {
         self.output.write(lines)
     }
 
+    fn wants_interim_results(&self) -> bool {
+        self.interims.is_some()
+    }
+
     fn interim(&mut self, record: RunRecord) -> Result<()> {
         let Some(interims) = &mut self.interims else { return Ok(()) };
         let report = interims.report(&record);

@@ -15,18 +15,16 @@ use client::{ClientSession, dialect};
 use job::{Dialect, Inputs, Invocation, Keywords};
 use record::RunRecord;
 use remote::{
-    Announced, FrameError, FromClient, FromServer, Host, JobText, LIMIT_GREETING, Refusal,
-    Submission,
+    Announced, FromClient, FromServer, Host, JobText, LIMIT_GREETING, Refusal, Submission,
 };
 use report::FIO_VERSION;
 use run_observer::ClientRunObserver;
 use runner::PlannedRun;
 use runner::inputs::Machine;
 use std::collections::BTreeSet;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Serves one client. An error ends only the run of this client.
 pub fn serve(stream: Stream, server: &Server, full: bool, log: &Log) {
@@ -40,7 +38,8 @@ pub fn serve(stream: Stream, server: &Server, full: bool, log: &Log) {
         Ok(()) => log.say(&format!("{peer}: done")),
         Err(why) => log.say(&format!("{peer}: {why}")),
     }
-    stream.close();
+    // fio's client would die of SIGPIPE before it could report a refusal if this closed at once.
+    stream.finish();
 }
 
 /// Exchanges greetings. Refuses what is not a client of a compatible version.
@@ -55,11 +54,6 @@ fn greet(stream: &Arc<Stream>, full: bool) -> Result<(), String> {
     let hello = match remote::read(&**stream, LIMIT_GREETING) {
         Ok(FromClient::Hello(hello)) => hello,
         Ok(_) => return refuse("the client did not begin with its version".into()),
-        Err(FrameError::Stranger) => {
-            let refused = refuse(FrameError::Stranger.to_string());
-            drain(stream);
-            return refused;
-        }
         Err(error) => return refuse(describe_error(&error)),
     };
     if let Some(objection) = hello.objection() {
@@ -70,17 +64,6 @@ fn greet(stream: &Arc<Stream>, full: bool) -> Result<(), String> {
     }
     let answer = FromServer::Hello(own_hello(), host());
     remote::write(&**stream, &answer).map_err(|error| error.to_string())
-}
-
-/// Reads what an unknown client still sends. If the connection were closed before, fio's client would
-/// die of SIGPIPE before it could report the answer.
-fn drain(stream: &Stream) {
-    let bounded = stream.set_timeout(Duration::from_secs(1)).is_ok();
-    let most = u64::from(LIMIT_GREETING);
-    if bounded {
-        // Errors and timeouts end this as well.
-        let _ = io::copy(&mut stream.take(most), &mut io::sink());
-    }
 }
 
 fn host() -> Host {

@@ -123,6 +123,10 @@ impl RunObserver for ClientRunObserver<'_> {
         Ok(())
     }
 
+    fn wants_interim_results(&self) -> bool {
+        true
+    }
+
     fn interim(&mut self, mut record: RunRecord) -> Result<()> {
         self.set_invocation(&mut record);
         self.say(&FromServer::SoFar(Box::new(record)));
