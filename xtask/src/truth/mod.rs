@@ -1,0 +1,119 @@
+//! `cargo xtask truth`: makes situations whose limit is known, runs our program in each with shapes
+//! drawn at random, and counts where its verdict and its warnings are right.
+
+mod score;
+mod server;
+mod shape;
+mod situations;
+mod stage;
+mod table;
+
+use crate::cargo;
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+use score::{Outcome, score};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use situations::Situation;
+use stage::{Made, Stage};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What to make, and how often.
+#[derive(Args)]
+pub struct Options {
+    /// Judge by this program instead of building it.
+    #[arg(long, value_name = "PATH")]
+    fathom: Option<PathBuf>,
+    /// Draws of each situation.
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+    draws: u32,
+    /// The seed of the shapes; the same seed draws the same shapes.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Only situations whose name holds one of these words.
+    #[arg(long, value_name = "WORD", value_delimiter = ',')]
+    only: Vec<String>,
+    /// Directory for the files on disk.
+    #[arg(long, value_name = "DIR", default_value = "target/truth")]
+    dir: PathBuf,
+    /// Write the table here as well.
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// Makes all situations, and prints the table. Records of wrong runs stay in `DIR/wrong`. What was set
+/// up is taken down again, also after an error or an interrupt.
+pub fn run(root: &Path, options: &Options) -> Result<()> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(&interrupted))
+            .context("catching signals")?;
+    }
+    let ours = match &options.fathom {
+        Some(path) => fs::canonicalize(path).with_context(|| path.display().to_string())?,
+        None => cargo::release_binary(root)?,
+    };
+    let chosen = |s: &&Situation| {
+        options.only.is_empty() || options.only.iter().any(|word| s.name.contains(word.as_str()))
+    };
+    let situations: Vec<&Situation> = situations::all().filter(chosen).collect();
+    ensure!(!situations.is_empty(), "no situation's name holds {}", options.only.join(" or "));
+    let mut stage = Stage::set_up(ours, &root.join(&options.dir), options.seed)?;
+    let mut outcomes = Vec::new();
+    for draw in 0..options.draws {
+        for situation in &situations {
+            if interrupted.load(Ordering::Relaxed) {
+                anyhow::bail!("interrupted");
+            }
+            stage.begin(situation.name, draw);
+            let outcome = one(situation, &mut stage, draw)
+                .with_context(|| format!("{}, draw {draw}", situation.name))?;
+            eprintln!("{}", outcome.line());
+            outcomes.push(outcome);
+        }
+    }
+    let text = table::render(&situations, &outcomes, options.seed);
+    println!("{text}");
+    if let Some(path) = &options.output {
+        fs::write(path, &text).with_context(|| path.display().to_string())?;
+    }
+    Ok(())
+}
+
+/// Makes a situation once, and judges what the program says of it.
+fn one(situation: &Situation, stage: &mut Stage, draw: u32) -> Result<Outcome> {
+    let mut made = (situation.make)(stage)?;
+    let record = stage.directory.join("record.json");
+    let line = arguments(stage, &made, &record);
+    let mut command = Command::new(&line[0]);
+    command.args(&line[1..]).env("FATHOM_ARCHIVE", "off").current_dir(&stage.directory);
+    let child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    let child = child.spawn().with_context(|| line.join(" "))?;
+    if let Some(meanwhile) = made.meanwhile.take() {
+        meanwhile();
+    }
+    let ended = child.wait_with_output()?;
+    let text = String::from_utf8_lossy(&ended.stdout);
+    let document = serde_json::from_str(&text).with_context(|| {
+        format!("{}: {text}{}", line.join(" "), String::from_utf8_lossy(&ended.stderr))
+    })?;
+    let outcome = score(situation, &made, draw, &document, line.join(" "));
+    if !outcome.is_right() || !outcome.missed.is_empty() || !outcome.false_warnings.is_empty() {
+        let wrong = stage.directory.join("wrong");
+        fs::create_dir_all(&wrong)?;
+        fs::copy(&record, wrong.join(format!("{}-{draw}.json", situation.name)))?;
+    }
+    Ok(outcome)
+}
+
+fn arguments(stage: &Stage, made: &Made, record: &Path) -> Vec<String> {
+    let mut line = made.starter.clone();
+    line.push(stage.fathom.display().to_string());
+    line.extend(["run", "--output-format=json", "--name=truth"].map(String::from));
+    line.push(format!("--record={}", record.display()));
+    line.extend(made.arguments.iter().cloned());
+    line
+}

@@ -1,0 +1,101 @@
+//! Runs that memory serves.
+
+use super::{ANY, READS, Situation, WRITES};
+use crate::truth::stage::{Made, noise};
+use std::io::Read;
+
+pub const ALL: &[Situation] = &[
+    Situation {
+        name: "cached-reads",
+        what: "buffered reads of files that are in the page cache",
+        limits: &["cache"],
+        must: &[],
+        may: &["served-from-cache", "depth-not-reached", "repeated-offsets"],
+        make: |stage| {
+            let mut shape = stage.shape(READS);
+            shape.size = shape.size.clamp(8 << 20, 128 << 20);
+            for number in 0..shape.jobs {
+                let path = stage.directory.join(format!("data.{number}"));
+                let mut file = std::fs::File::open(path)?.take(shape.size);
+                std::io::copy(&mut file, &mut std::io::sink())?;
+            }
+            Ok(Made::of(&shape, &["--direct=0", "--invalidate=0"]).with(stage.data()))
+        },
+    },
+    Situation {
+        name: "cached-writes",
+        what: "buffered writes that the page cache takes",
+        limits: &["cache"],
+        must: &[],
+        may: &["served-from-cache", "depth-not-reached", "repeated-offsets"],
+        make: |stage| {
+            let mut shape = stage.shape(WRITES);
+            (shape.size, shape.jobs) = (shape.size.clamp(1 << 20, 64 << 20), 1);
+            shape.runtime_ms = None;
+            Ok(Made::of(&shape, &["--direct=0"]).with(stage.data()))
+        },
+    },
+    Situation {
+        name: "holes",
+        what: "reads of a file of holes",
+        limits: &["cache", "CPU"],
+        must: &["never-written"],
+        may: &["served-from-cache", "depth-not-reached", "direct-not-direct", "repeated-offsets"],
+        make: |stage| {
+            let mut shape = stage.shape(READS);
+            (shape.jobs, shape.size) = (1, shape.size.max(16 << 20));
+            let path = stage.directory.join("holes");
+            std::fs::File::create(&path)?.set_len(1 << 30)?;
+            let direct = format!("--direct={}", stage.seeded.below(2));
+            Ok(Made::of(&shape, &[&direct]).with(format!("--filename={}", path.display())))
+        },
+    },
+    Situation {
+        name: "loop-buffered",
+        what: "a loop device that goes through the page cache of the file behind it",
+        limits: &["cache", "CPU"],
+        must: &["served-from-cache"],
+        may: &["overlapping-jobs", "repeated-offsets", "direct-not-direct", "depth-not-reached"],
+        make: |stage| {
+            let device = stage.loop_device(false);
+            let mut shape = stage.small_shape(ANY);
+            shape.size = shape.size.max(8 << 20);
+            // Its file is in the page cache.
+            std::io::copy(&mut std::fs::File::open(&device.file)?, &mut std::io::sink())?;
+            let file = format!("--filename={}", device.device);
+            let allow = format!("--allow-destroy={}", device.device);
+            Ok(Made::of(&shape, &["--direct=1"]).with(file).with(allow).holding(device))
+        },
+    },
+    Situation {
+        name: "tmpfs",
+        what: "files in memory",
+        limits: &["cache"],
+        must: &[],
+        may: &["served-from-cache", "depth-not-reached", "repeated-offsets"],
+        make: |stage| {
+            let mut shape = stage.small_shape(ANY);
+            shape.jobs = 1;
+            let point = stage.directory.join("memory");
+            let mounted = testbed::Mounted::new(&["-t", "tmpfs"], "tmpfs", point);
+            noise(&mounted.path().join("f"), shape.size)?;
+            let file = format!("--filename={}", mounted.path().join("f").display());
+            Ok(Made::of(&shape, &["--direct=0"]).with(file).holding(mounted))
+        },
+    },
+    Situation {
+        name: "zram",
+        what: "a RAM disk",
+        limits: &["CPU"],
+        must: &[],
+        may: &["overlapping-jobs", "repeated-offsets", "cpu-bound", "cpu-starved"],
+        make: |stage| {
+            let zram = stage.zram()?;
+            let shape = stage.small_shape(ANY);
+            let device = zram.device.display().to_string();
+            let made = Made::of(&shape, &["--direct=1", "--refill_buffers=0"]);
+            let allow = format!("--allow-destroy={device}");
+            Ok(made.with(format!("--filename={device}")).with(allow).holding(zram))
+        },
+    },
+];

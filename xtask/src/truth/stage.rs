@@ -1,0 +1,290 @@
+//! Where situations are made: files on disk, loop devices, a RAM disk, control groups, other
+//! processes. Each is taken down with its value.
+
+use super::shape::Shape;
+use crate::bench::Zram;
+use anyhow::{Context, Result, anyhow, ensure};
+use std::any::Any;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+use testbed::{Loop, Mounted, Seeded};
+
+/// Size of the first data file, for runs of one job …
+const FIRST_FILE: u64 = 1 << 30;
+/// … and of each of the others.
+const OTHER_FILES: u64 = 128 << 20;
+const FILES: u64 = 4;
+const LOOP_BYTES: u64 = 256 << 20;
+const ZRAM_BYTES: u64 = 256 << 20;
+
+/// A drawn situation, ready to be run.
+#[derive(Default)]
+pub struct Made {
+    /// The options of the run.
+    pub arguments: Vec<String>,
+    /// The programs that start it (`nice`, `taskset`).
+    pub starter: Vec<String>,
+    /// The limits that are right, where they depend on the draw.
+    pub limits: Option<&'static [&'static str]>,
+    /// Called as soon as the run was started.
+    pub meanwhile: Option<Box<dyn FnOnce()>>,
+    /// What must exist while it runs; the last is dropped first.
+    pub held: Held,
+}
+
+/// Values that exist while a situation runs, dropped in reverse order.
+#[derive(Default)]
+pub struct Held(Vec<Box<dyn Any>>);
+
+impl Held {
+    /// Holds a value as well.
+    pub fn push(&mut self, value: impl Any) {
+        self.0.push(Box::new(value));
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        while self.0.pop().is_some() {}
+    }
+}
+
+impl Made {
+    /// A run with a shape's options and these.
+    pub fn of(shape: &Shape, more: &[&str]) -> Made {
+        let mut arguments = shape.options();
+        arguments.extend(more.iter().map(|option| (*option).to_owned()));
+        Made { arguments, ..Made::default() }
+    }
+
+    /// Adds an option.
+    pub fn with(mut self, option: impl Into<String>) -> Made {
+        self.arguments.push(option.into());
+        self
+    }
+
+    /// Holds a value while it runs.
+    pub fn holding(mut self, value: impl Any) -> Made {
+        self.held.push(value);
+        self
+    }
+
+    /// Starts it by another program.
+    pub fn started_by(mut self, starter: &[&str]) -> Made {
+        self.starter.extend(starter.iter().map(|word| (*word).to_owned()));
+        self
+    }
+}
+
+/// What all situations share.
+pub struct Stage {
+    /// The program that is judged.
+    pub fathom: PathBuf,
+    /// Holds the data files.
+    pub directory: PathBuf,
+    /// The source of all that is drawn.
+    pub seeded: Seeded,
+    seed: u64,
+}
+
+impl Stage {
+    /// Makes the data files, full of noise and on disk.
+    pub fn set_up(fathom: PathBuf, directory: &Path, seed: u64) -> Result<Stage> {
+        fs::create_dir_all(directory).with_context(|| directory.display().to_string())?;
+        let stage =
+            Stage { fathom, directory: directory.to_owned(), seeded: Seeded::new(seed), seed };
+        for number in 0..FILES {
+            let bytes = if number == 0 { FIRST_FILE } else { OTHER_FILES };
+            noise(&stage.directory.join(format!("data.{number}")), bytes)?;
+        }
+        noise(&stage.directory.join("loop.img"), LOOP_BYTES)?;
+        Ok(stage)
+    }
+
+    /// Draws of a situation depend on the seed, its name and the number of the draw only.
+    pub fn begin(&mut self, name: &str, draw: u32) {
+        let hash = |state: u64, byte: u8| (state ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+        let named = name.bytes().fold(self.seed ^ 0xcbf2_9ce4_8422_2325, hash);
+        self.seeded = Seeded::new(named.wrapping_add(u64::from(draw) << 32));
+    }
+
+    /// The option that puts each job on a data file of its own.
+    pub fn data(&self) -> String {
+        format!("--filename_format={}/data.$jobnum", self.directory.display())
+    }
+
+    /// A shape, of one of these kinds.
+    pub fn shape(&mut self, rw: &[&'static str]) -> Shape {
+        Shape::draw(&mut self.seeded, rw)
+    }
+
+    /// A shape that a loop device or RAM disk holds.
+    pub fn small_shape(&mut self, rw: &[&'static str]) -> Shape {
+        let mut shape = self.shape(rw);
+        shape.size = shape.size.min(LOOP_BYTES / 4);
+        shape
+    }
+
+    /// A loop device over noise.
+    pub fn loop_device(&self, direct: bool) -> Loop {
+        let way = format!("--direct-io={}", if direct { "on" } else { "off" });
+        Loop::showing(&self.directory.join("loop.img"), &[&way])
+    }
+
+    /// The RAM disk, full of noise.
+    pub fn zram(&self) -> Result<Zram> {
+        let (device, control) = (Path::new("/dev/zram0"), Path::new("/sys/block/zram0"));
+        let zram = Zram::claim(device, control, ZRAM_BYTES).map_err(|reason| anyhow!(reason))?;
+        let mut to = fs::OpenOptions::new().write(true).open(device)?;
+        write_noise(&mut to, ZRAM_BYTES)?;
+        to.sync_all()?;
+        Ok(zram)
+    }
+
+    /// A new ext4 on a loop device.
+    pub fn ext4(&self, mount: &[&str]) -> (Mounted, Loop) {
+        let file = self.directory.join("ext4.img");
+        // A file that is there would keep its blocks in an order of its own.
+        let _ = fs::remove_file(&file);
+        let device = Loop::over(&file, 1 << 30, &["--direct-io=on"]);
+        testbed::system("mkfs.ext4", &["-q", "-E", "lazy_itable_init=0", &device.device]);
+        let point = self.directory.join("ext4");
+        (Mounted::new(mount, &device.device, point), device)
+    }
+
+    /// Another process of our program that runs until it is dropped.
+    pub fn neighbour(&self, arguments: &[String]) -> Result<Process> {
+        let mut command = Command::new(&self.fathom);
+        command.args(["run", "--name=neighbour", "--time_based", "--runtime=1h"]).args(arguments);
+        command.env("FATHOM_ARCHIVE", "off").current_dir(&self.directory);
+        let process = Process::start(&mut command)?;
+        // Its layout and its first I/Os are over by then.
+        std::thread::sleep(Duration::from_millis(700));
+        Ok(process)
+    }
+
+    /// A file that a neighbour may use alone.
+    pub fn neighbour_file(&self) -> Result<PathBuf> {
+        let path = self.directory.join("neighbour");
+        noise(&path, OTHER_FILES)?;
+        Ok(path)
+    }
+}
+
+/// A process that is killed with the value.
+pub struct Process(Child);
+
+impl Process {
+    /// Starts it, without input and output.
+    pub fn start(command: &mut Command) -> Result<Process> {
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        Ok(Process(command.spawn().with_context(|| format!("{command:?}"))?))
+    }
+
+    /// One that keeps a CPU busy, on each of so many.
+    pub fn hogs(count: u64) -> Result<Vec<Process>> {
+        (0..count)
+            .map(|_| Process::start(Command::new("sh").args(["-c", "while :; do :; done"])))
+            .collect()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // One that has ended needs neither.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A control group (version 1), removed with the value.
+pub struct Group(PathBuf);
+
+impl Group {
+    /// In a controller, with these settings.
+    pub fn new(controller: &str, settings: &[(&str, String)]) -> Result<Group> {
+        let name = format!("fathom-truth-{}", std::process::id());
+        let group = Group(Path::new("/sys/fs/cgroup").join(controller).join(name));
+        fs::create_dir(&group.0).with_context(|| group.0.display().to_string())?;
+        for (name, value) in settings {
+            fs::write(group.0.join(name), value).with_context(|| format!("{name} = {value}"))?;
+        }
+        Ok(group)
+    }
+
+    /// The words that start a program in it.
+    pub fn starter(&self) -> Vec<String> {
+        let script = "echo $$ > \"$0\"/cgroup.procs && exec \"$@\"";
+        ["sh", "-c", script, &self.0.to_string_lossy()].map(String::from).to_vec()
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // What cannot be removed is left to the machine's next start.
+        let _ = fs::remove_dir(&self.0);
+    }
+}
+
+/// A file of noise, on disk; one that has its size already stays.
+pub fn noise(path: &Path, bytes: u64) -> Result<()> {
+    if fs::metadata(path).is_ok_and(|found| found.len() == bytes) {
+        return Ok(());
+    }
+    let mut file = File::create(path).with_context(|| path.display().to_string())?;
+    write_noise(&mut file, bytes)?;
+    file.sync_all()?;
+    ensure!(file.metadata()?.len() == bytes, "{} is too short", path.display());
+    Ok(())
+}
+
+fn write_noise(to: &mut impl Write, bytes: u64) -> Result<()> {
+    let mut seeded = Seeded::new(bytes);
+    let mut chunk = vec![0; 1 << 20];
+    for _ in 0..bytes >> 20 {
+        for word in chunk.chunks_exact_mut(8) {
+            word.copy_from_slice(&seeded.number().to_le_bytes());
+        }
+        to.write_all(&chunk)?;
+    }
+    Ok(())
+}
+
+/// The limits of dirty pages, put back with the value. The kernel keeps each as a share of memory or
+/// in bytes, and sets the other to 0.
+pub struct DirtyLimit(Vec<(String, String)>);
+
+impl DirtyLimit {
+    /// So many bytes, and half of them before writing back begins.
+    pub fn change(bytes: u64) -> Result<DirtyLimit> {
+        let read = |name: &str| fs::read_to_string(format!("{VM}/{name}")).context(name.to_owned());
+        let mut before = Vec::new();
+        for name in ["dirty", "dirty_background"] {
+            for way in ["ratio", "bytes"] {
+                let name = format!("{name}_{way}");
+                let value = read(&name)?.trim().to_owned();
+                before.extend((value != "0").then_some((name, value)));
+            }
+        }
+        let limit = DirtyLimit(before);
+        fs::write(format!("{VM}/dirty_background_bytes"), (bytes / 2).to_string())?;
+        fs::write(format!("{VM}/dirty_bytes"), bytes.to_string())?;
+        Ok(limit)
+    }
+}
+
+/// Where the kernel keeps the limits.
+const VM: &str = "/proc/sys/vm";
+
+impl Drop for DirtyLimit {
+    fn drop(&mut self) {
+        for (name, value) in &self.0 {
+            if let Err(error) = fs::write(format!("{VM}/{name}"), value) {
+                eprintln!("{name} could not be put back: {error}");
+            }
+        }
+    }
+}
