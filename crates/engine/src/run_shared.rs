@@ -46,6 +46,8 @@ pub struct HostHooks {
     pub run_delay: RunDelay,
     /// Called once by each worker, before its files are opened.
     pub prepare: PrepareMachine,
+    /// Called when the workers of a phase are set up, just before their I/O begins.
+    pub phase_starts: Box<dyn Fn() + Send + Sync>,
 }
 
 /// State that the threads of a run share.
@@ -116,6 +118,11 @@ impl RunShared {
     /// Changes the machine for worker `index`, which is the calling thread.
     pub(crate) fn prepare_machine(&self, index: usize) -> Result<(), (&'static str, io::Error)> {
         (self.hooks.prepare)(&self.plan.workers[index], thread::id())
+    }
+
+    /// Tells the caller that the I/O of a phase begins.
+    pub fn phase_starts(&self) {
+        (self.hooks.phase_starts)();
     }
 
     pub(crate) fn gate_context(&self) -> GateContext<'_> {

@@ -144,7 +144,7 @@ fn run(
         }
     }
     samples.push(look(true));
-    Timeline { samples }
+    Timeline { samples, ..Timeline::default() }
 }
 
 /// Drops every other sample, not the first.

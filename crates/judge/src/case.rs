@@ -69,6 +69,23 @@ impl<'a> Case<'a> {
         devices.filter(|device| device.below.is_empty()).collect()
     }
 
+    /// The topmost devices under a part: those that no other of its devices lies on.
+    pub fn top_devices_of(&self, part: &Part<'a>) -> Vec<&'a str> {
+        let below: Vec<&str> = part
+            .devices
+            .iter()
+            .filter_map(|name| self.device(name))
+            .flat_map(|device| device.below.iter().map(String::as_str))
+            .collect();
+        part.devices.iter().copied().filter(|name| !below.contains(name)).collect()
+    }
+
+    /// A loop device under a part that goes through the page cache of its file.
+    pub fn buffered_loop_under(&self, part: &Part<'a>) -> Option<&'a str> {
+        let through_cache = |name: &&str| self.device(name)?.loop_direct_io.map(|direct| !direct);
+        part.devices.iter().copied().find(|name| through_cache(name) == Some(true))
+    }
+
     /// The filesystems under a part, each once.
     pub fn filesystems_of(&self, part: &Part<'a>) -> Vec<&'a FilesystemFacts> {
         let mut found: Vec<&FilesystemFacts> = Vec::new();
@@ -80,21 +97,37 @@ impl<'a> Case<'a> {
         found
     }
 
-    /// Samples of the machine at both ends of a window, counters drawn in a straight line between
-    /// the samples around each end. `None` when the window is outside of the samples or empty.
+    /// The machine at both ends of a window. Counters are drawn in a straight line between the samples
+    /// around each end; where no worker was active between an end and a sample, that sample holds.
+    /// `None` without samples or when the window is empty.
     pub fn ends(&self, from: Nanos, to: Nanos) -> Option<(At<'a>, At<'a>)> {
         (from < to).then_some(())?;
         Some((self.at(from)?, self.at(to)?))
     }
 
     fn at(&self, moment: Nanos) -> Option<At<'a>> {
-        let samples = &self.record.timeline.samples;
-        let after = samples.iter().position(|s| s.at >= moment).or(samples.len().checked_sub(1))?;
-        let (before, after) = (&samples[after.saturating_sub(1)], &samples[after]);
+        let timeline = &self.record.timeline;
+        let samples = || timeline.samples.iter().chain(&timeline.phase_starts);
+        let before = samples().filter(|sample| sample.at <= moment).max_by_key(|sample| sample.at);
+        let after = samples().filter(|sample| sample.at >= moment).min_by_key(|sample| sample.at);
+        let (before, after) = (before.or(after)?, after.or(before)?);
         let step = after.at.0.saturating_sub(before.at.0);
-        let passed = moment.0.saturating_sub(before.at.0).min(step);
-        let share = if step == 0 { 1.0 } else { passed as f64 / step as f64 };
+        let share = match step {
+            0 => 1.0,
+            _ if !self.is_active(before.at, moment) => 0.0,
+            _ if !self.is_active(moment, after.at) => 1.0,
+            step => (moment.0 - before.at.0) as f64 / step as f64,
+        };
         Some(At { before, after, share })
+    }
+
+    /// Whether a worker was active in a window, ramps included.
+    fn is_active(&self, from: Nanos, to: Nanos) -> bool {
+        let mut workers = self.parts.iter().flat_map(|part| &part.workers);
+        workers.any(|job| {
+            let began = job.started.0.saturating_sub(job.workload.ramp.0);
+            job.ended > from && began < to.0
+        })
     }
 
     /// What a device did while a part ran; `None` when it was not sampled.

@@ -18,7 +18,7 @@ mod fsync_implausible;
 mod interrupts_on_one_cpu;
 mod misaligned;
 mod mount_options;
-mod never_written;
+pub(crate) mod never_written;
 mod noisy_neighbour;
 mod not_durable;
 mod not_steady;

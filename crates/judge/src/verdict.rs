@@ -4,6 +4,7 @@ mod indicators;
 mod limit;
 mod program;
 mod rules;
+mod storage;
 mod validity;
 
 pub use limit::{Confidence, Limit, Verdict};

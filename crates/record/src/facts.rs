@@ -275,6 +275,9 @@ pub struct DeviceFacts {
     /// Devices right below it: the disk of a partition, the members of a dm or md device, the
     /// devices that hold a loop's file.
     pub below: Vec<String>,
+    /// Whether a loop device reads and writes its file with direct I/O; `None` for other devices.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loop_direct_io: Option<bool>,
     /// Vendor and model, as the device reports them.
     pub model: Option<String>,
     /// Firmware revision.

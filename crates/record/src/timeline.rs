@@ -10,6 +10,10 @@ use std::collections::BTreeMap;
 pub struct Timeline {
     /// The samples; the first is from before the first I/O, the last from after the last.
     pub samples: Vec<Sample>,
+    /// Samples from just before the workers of each phase began their I/O, without those of
+    /// `workers`; empty in older records.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub phase_starts: Vec<Sample>,
 }
 
 /// One look at the machine.

@@ -5,7 +5,7 @@ use crate::process_context::{ChangesInEffect, apply};
 use crate::unix_ms;
 use anyhow::Result;
 use engine::{HostHooks, Outcome, Run};
-use host::{Changes, EvidenceBefore, Host, Sampler, SamplerConfig};
+use host::{Changes, EvidenceBefore, Host, PhaseSamples, Sampler, SamplerConfig};
 use plan::Plan;
 use record::{DiskResult, Evidence, Facts, Health, Message, Nanos, Timeline};
 use std::collections::BTreeMap;
@@ -55,7 +55,10 @@ pub(crate) fn measure(
     let delays = host.clone();
     let run_delay = Box::new(move |tid| Some(Nanos(delays.worker_sample(tid)?.delay_ns)));
     let changes = ChangesInEffect(Arc::new(Changes::new(host.clone())));
-    let hooks = HostHooks { run_delay, prepare: apply(&changes.0) };
+    let phases = Arc::new(PhaseSamples::new(host.clone(), devices.clone()));
+    let of_run = Arc::clone(&phases);
+    let phase_starts = Box::new(move || of_run.take());
+    let hooks = HostHooks { run_delay, prepare: apply(&changes.0), phase_starts };
     let run = Run::start(plan, hooks, before_io)?;
     let started_unix_ms = unix_ms();
     let watcher = run.watcher();
@@ -76,7 +79,8 @@ pub(crate) fn measure(
     watch(&run, &so_far)?;
     // Steps that cause I/O come last.
     let after = DiskSnapshot::take(host, &devices);
-    let timeline = sampler.finish();
+    let mut timeline = sampler.finish();
+    timeline.phase_starts = phases.since(run.origin());
     let mut outcome = run.finish();
     let not_restored = changes.0.put_back();
     outcome.messages.extend(not_restored.into_iter().map(|text| Message::warning(None, text)));

@@ -204,7 +204,7 @@ impl<'a> FeedWriter<'a> {
     /// Judges the figures so far.
     fn judge(&mut self) {
         let began = Instant::now();
-        let timeline = Timeline { samples: self.samples.clone() };
+        let timeline = Timeline { samples: self.samples.clone(), ..Timeline::default() };
         let record = RunRecord { timeline, ..self.run.so_far() };
         let found = judge::findings_so_far(&record).into_iter().take(FINDINGS_MAX);
         self.findings = found

@@ -109,6 +109,8 @@ impl Stage {
         let hash = |state: u64, byte: u8| (state ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
         let named = name.bytes().fold(self.seed ^ 0xcbf2_9ce4_8422_2325, hash);
         self.seeded = Seeded::new(named.wrapping_add(u64::from(draw) << 32));
+        // What the situation before left in memory is none of this one.
+        rustix::fs::sync();
     }
 
     /// The option that puts each job on a data file of its own.

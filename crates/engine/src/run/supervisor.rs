@@ -179,6 +179,7 @@ impl<'a> Supervisor<'a> {
             }
         }
         self.wait_until_ready(batch, starts.len());
+        shared.phase_starts();
         starts.iter().for_each(|start| {
             // A worker that failed during set-up has closed its end.
             let _ = start.send(());

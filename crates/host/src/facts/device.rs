@@ -112,6 +112,7 @@ impl Host {
             numa_node: self.numa_node(&real),
             partition_start: self.number(own.join("start")).map(|n| Bytes(n * SECTOR_BYTES)),
             hardware_queues: self.hardware_queues(&disk),
+            loop_direct_io: self.number(own.join("loop/dio")).map(|on| on == 1),
             kind,
             below,
             transport,

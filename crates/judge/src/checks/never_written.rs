@@ -37,7 +37,7 @@ fn look(case: &Case) -> Vec<Finding> {
 }
 
 /// Share of the part's files that was never written, 0 to 1; 0 when it is not worth mentioning.
-pub(super) fn unwritten_share(case: &Case, part: &Part) -> f64 {
+pub(crate) fn unwritten_share(case: &Case, part: &Part) -> f64 {
     let (blank, whole) = blank(case, part);
     let share = blank / whole.max(1.0);
     if share >= FILE_MIN { share } else { 0.0 }

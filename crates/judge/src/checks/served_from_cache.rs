@@ -125,7 +125,7 @@ fn why(case: &Case, part: &Part, place: Option<&str>) -> (Sentence, Remedy) {
         let is_loop = |kind: &DeviceKind| matches!(kind, DeviceKind::Loop { .. });
         if case.device(device).is_some_and(|facts| is_loop(&facts.kind)) {
             return (
-                format!("{device} reads its file through the page cache").into(),
+                format!("{device} reads and writes its file through the page cache").into(),
                 format!("attach it with losetup --direct-io=on (now: {device})").into(),
             );
         }
@@ -150,9 +150,12 @@ fn lowest_reached<'a>(case: &Case<'a>, part: &Part<'a>) -> Option<&'a str> {
     part.devices.iter().copied().take_while(enough).last()
 }
 
-/// Buffered writes that had not reached the device when the job ended.
+/// Writes that had not reached the device when the job ended: buffered ones, and those to a loop device
+/// that goes through the page cache.
 fn written(case: &Case, part: &Part) -> Option<Finding> {
-    if !part.is_buffered_in(Direction::Write) || compresses(case, part) {
+    let buffered_loop = case.buffered_loop_under(part);
+    let is_buffered = part.is_buffered_in(Direction::Write) || buffered_loop.is_some();
+    if !is_buffered || compresses(case, part) {
         return None;
     }
     let (asked, moved) = asked_and_moved(case, part, Direction::Write)?;
@@ -166,6 +169,10 @@ fn written(case: &Case, part: &Part) -> Option<Finding> {
         percent(moved as f64 / asked as f64)
     );
     let finding = CHECK.finding(Severity::Warning, vec![part.name.to_owned()], text);
+    if buffered_loop.is_some() {
+        let (cause, remedy) = why(case, part, buffered_loop);
+        return Some(Finding { figures: figures(asked, moved), cause, remedy, ..finding });
+    }
     Some(Finding {
         figures: figures(asked, moved),
         cause: "buffered writes end in memory and are written back later".into(),

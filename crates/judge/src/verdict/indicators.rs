@@ -1,6 +1,6 @@
 //! The indicators that the rules of a verdict use: numbers from the evidence about a job.
 
-use crate::case::{Case, Part};
+use crate::case::{Case, DeviceUse, Part};
 use crate::metrics::window::common_ns;
 use record::{Direction, DiskSample, JobRecord, Nanos};
 
@@ -34,8 +34,11 @@ pub(super) struct Indicators {
 pub(super) struct DiskIndicators {
     /// Bytes moved by the devices in the part's main direction, over the bytes the part moved.
     pub(super) moved: f64,
-    /// I/Os in flight at the devices, mean over the window.
+    /// I/Os in flight at the devices, mean over the window: at the lowest devices, or at the topmost
+    /// ones where more wait there.
     pub(super) in_flight: f64,
+    /// Share of the time in which the busiest of the lowest devices had I/O in flight, 0 to 1.
+    pub(super) busy: f64,
     /// I/Os in flight of all jobs on the devices, mean over the window.
     pub(super) asked_in_flight: f64,
     /// Other parts used the devices in the window.
@@ -47,6 +50,14 @@ impl DiskIndicators {
     pub(super) fn share(&self) -> f64 {
         match self.asked_in_flight > 0.0 {
             true => (self.in_flight / self.asked_in_flight).min(1.0),
+            false => 0.0,
+        }
+    }
+
+    /// Share of the I/Os in flight at the devices that none of the jobs asked for.
+    pub(super) fn foreign_share(&self) -> f64 {
+        match self.in_flight > 0.0 {
+            true => (1.0 - self.asked_in_flight / self.in_flight).max(0.0),
             false => 0.0,
         }
     }
@@ -128,7 +139,10 @@ fn in_flight(part: &Part, from: Nanos, to: Nanos) -> f64 {
         };
         (during + job.sync.latency.sum() as f64) * within / own
     };
-    part.workers.iter().map(latency_within).sum::<f64>() / length
+    let all = part.workers.iter().map(latency_within).sum::<f64>() / length;
+    // libaio does buffered I/O within io_submit: I/Os behind it wait in the program.
+    let one_by_one = part.is_buffered() && part.first().workload.ioengine == "libaio";
+    if one_by_one { all.min(part.workers.len() as f64) } else { all }
 }
 
 fn disks(case: &Case, part: &Part, direction: Direction) -> Option<DiskIndicators> {
@@ -149,10 +163,15 @@ fn disks(case: &Case, part: &Part, direction: Direction) -> Option<DiskIndicator
             Direction::Trim => device.counters.discard_bytes,
         })
         .sum();
-    let queued: f64 = uses.iter().map(|device| queued_ms(&device.counters)).sum();
+    let window_ms = part.length().0.max(1) as f64 / 1e6;
+    let queued = |device: &DeviceUse| queued_ms(&device.counters) / window_ms;
+    let at_top = case.top_devices_of(part).into_iter().filter_map(|d| case.device_use(part, d));
+    let at_top: f64 = at_top.map(|device| queued(&device)).sum();
+    let busy = uses.iter().map(|device| device.counters.busy_ms as f64 / window_ms);
     Some(DiskIndicators {
         moved: moved as f64 / part.bytes(direction).max(1) as f64,
-        in_flight: queued / (part.length().0.max(1) as f64 / 1e6),
+        in_flight: uses.iter().map(queued).sum::<f64>().max(at_top),
+        busy: busy.fold(0.0, f64::max).min(1.0),
         asked_in_flight: users.iter().map(|other| in_flight(other, part.from, part.to)).sum(),
         shared: users.len() > 1,
     })

@@ -8,6 +8,8 @@ use record::Sentence;
 pub enum Limit {
     /// The storage device, its queue or its medium.
     Device,
+    /// Another process on the same storage device.
+    Neighbour,
     /// The processors.
     Cpu,
     /// Memory: the page cache served the I/O.
@@ -29,6 +31,7 @@ impl Limit {
     pub fn name(self) -> &'static str {
         match self {
             Limit::Device => "device",
+            Limit::Neighbour => "neighbour",
             Limit::Cpu => "CPU",
             Limit::Cache => "cache",
             Limit::Client => "client",

@@ -2,6 +2,7 @@
 
 use super::limit::{Confidence, Limit};
 use super::rules::{self, RuleInput, RuleOutcome};
+use super::storage;
 use crate::case::{CpuShare, Part};
 use crate::finding::Figure;
 use record::human::{count, percent};
@@ -94,7 +95,7 @@ fn because(input: &RuleInput, busy: &Busy, limit: Limit) -> String {
     let cpus = format!("{:.2} of {} CPUs were busy on average", busy.cpus, count(busy.count));
     let disk = match &busy.disk {
         Some((name, share)) => format!("{name} was busy {} of the time", percent(*share)),
-        None => match rules::limited_by_memory_filesystem(input) {
+        None => match storage::limited_by_memory_filesystem(input) {
             Some(outcome) => outcome.because.into(),
             None => "no device is visible below the directory".into(),
         },

@@ -3,6 +3,7 @@
 
 use super::indicators::Indicators;
 use super::limit::{Confidence, Limit};
+use super::storage;
 use crate::case::{Case, Part};
 use crate::checks::server_on_this_host;
 use crate::finding::{Figure, Finding};
@@ -47,13 +48,18 @@ const RULES: &[Rule] = &[
     limited_by_heat,
     limited_by_overload,
     limited_by_client,
-    limited_by_memory_filesystem,
+    storage::limited_by_memory_filesystem,
+    storage::limited_by_holes,
+    storage::limited_by_buffered_loop,
     limited_by_cache,
     limited_by_cached_files,
-    limited_by_write_cache,
+    storage::limited_by_write_cache,
     limited_by_cpu,
     limited_by_server,
-    limited_by_device,
+    storage::limited_by_neighbour,
+    storage::limited_by_device,
+    storage::limited_by_writeback,
+    storage::limited_by_memory_device,
     limited_by_cpu_wait,
 ];
 
@@ -69,14 +75,12 @@ const CACHED_PARTLY: f64 = 0.5;
 /// Less data than this is lost among what else the machine does.
 const CACHED_BYTES_MIN: u64 = 4 << 20;
 /// A worker that needs a CPU all the time, edges of the window apart.
-const CPU_BOUND: f64 = 0.9;
+pub(super) const CPU_BOUND: f64 = 0.9;
 const CPU_BOUND_CLEARLY: f64 = 0.97;
 /// Most of the time.
-const MOST: f64 = 0.7;
-/// The same of an I/O's time: getting it to the device and back takes some of it.
-const MOST_OF_IO: f64 = 0.6;
+pub(super) const MOST: f64 = 0.7;
 /// Half of the time.
-const HALF: f64 = 0.5;
+pub(super) const HALF: f64 = 0.5;
 
 /// The limit of a part.
 pub(super) fn decide(input: &RuleInput) -> RuleOutcome {
@@ -84,13 +88,13 @@ pub(super) fn decide(input: &RuleInput) -> RuleOutcome {
 }
 
 impl RuleInput<'_> {
-    fn found(&self, check: &str, least: Severity) -> Option<&Finding> {
+    pub(super) fn found(&self, check: &str, least: Severity) -> Option<&Finding> {
         let said = |f: &&&Finding| f.check == check && f.severity >= least;
         self.findings.iter().find(said).copied()
     }
 
     /// Polling keeps a worker on its CPU whatever limits it.
-    fn polls(&self) -> bool {
+    pub(super) fn polls(&self) -> bool {
         ["hipri", "sqthread_poll"].iter().any(|name| self.part.setting(name).is_some())
     }
 
@@ -102,11 +106,11 @@ impl RuleInput<'_> {
     }
 
     /// A CPU figure for the outcomes that show one.
-    fn cpu_figure(&self) -> Figure {
+    pub(super) fn cpu_figure(&self) -> Figure {
         Figure::new("workers' time on a CPU", self.indicators.on_cpu * 100.0, "percent")
     }
 
-    fn latency_figure(&self) -> Figure {
+    pub(super) fn latency_figure(&self) -> Figure {
         Figure::new("mean latency", self.indicators.latency_ns, "ns")
     }
 }
@@ -142,7 +146,10 @@ fn rate_text(value: f64, unit: &str) -> String {
 fn limited_by_rate(input: &RuleInput) -> Option<RuleOutcome> {
     let (asked, reached, unit) = rates(input.part)?;
     let kept = reached / asked;
-    (kept >= RATE_NEARLY_KEPT).then(|| {
+    // Arrivals at random are fewer or more than asked for.
+    let is_random = input.part.setting("rate_process").is_some();
+    let chance = if is_random { 3.0 / (input.indicators.ios.max(1) as f64).sqrt() } else { 0.0 };
+    (kept >= RATE_NEARLY_KEPT - chance).then(|| {
         RuleOutcome::new(
             Limit::Rate,
             if kept >= RATE_KEPT { Confidence::High } else { Confidence::Medium },
@@ -184,8 +191,9 @@ fn per_second(counters: &DiskSample, name: &str, seconds: f64) -> Option<f64> {
     let count = match name {
         "rbps" => counters.read_bytes,
         "wbps" => counters.write_bytes,
-        "riops" => counters.read_ios,
-        "wiops" => counters.write_ios,
+        // I/Os are counted before they are merged.
+        "riops" => counters.read_ios + counters.read_merges,
+        "wiops" => counters.write_ios + counters.write_merges,
         _ => return None,
     };
     Some(count as f64 / seconds.max(1e-9))
@@ -271,18 +279,6 @@ fn limited_by_finding(
     Some(RuleOutcome::new(limit, confidence, finding.text.clone(), &*finding.figures))
 }
 
-/// Files that are memory.
-pub(super) fn limited_by_memory_filesystem(input: &RuleInput) -> Option<RuleOutcome> {
-    let filesystems = input.case.filesystems_of(input.part);
-    let memory = filesystems.iter().find(|f| ["tmpfs", "ramfs"].contains(&f.kind.as_str()))?;
-    Some(RuleOutcome::new(
-        Limit::Cache,
-        Confidence::High,
-        format!("{} keeps its files in memory, not on a device", memory.kind),
-        [input.cpu_figure(), input.latency_figure()],
-    ))
-}
-
 fn limited_by_cache(input: &RuleInput) -> Option<RuleOutcome> {
     let (indicators, verb) = match input.indicators.direction {
         Direction::Read => (&input.indicators, "read"),
@@ -356,26 +352,6 @@ fn cached_before(input: &RuleInput) -> Option<f64> {
         cached += look.cached?.0;
     }
     (size > 0).then(|| cached as f64 / size as f64)
-}
-
-/// Writes that the page cache took without making the worker wait, whatever it wrote back later.
-fn limited_by_write_cache(input: &RuleInput) -> Option<RuleOutcome> {
-    let indicators = &input.indicators;
-    let written =
-        indicators.direction == Direction::Write && input.part.is_buffered_in(Direction::Write);
-    if !written || input.part.setting("sync").is_some() || input.part.devices.is_empty() {
-        return None;
-    }
-    if indicators.waiting() >= 0.3 || indicators.syncing >= 0.1 {
-        return None;
-    }
-    let because = format!(
-        "the page cache absorbed the writes: workers waited {} of the time for anything but a \
-             CPU",
-        percent(indicators.waiting())
-    );
-    let figures = [input.cpu_figure(), input.latency_figure()];
-    Some(RuleOutcome::new(Limit::Cache, Confidence::Medium, because, figures))
 }
 
 /// The load generator's own work between the I/Os.
@@ -469,7 +445,7 @@ fn limited_by_one_cpu(input: &RuleInput) -> Option<RuleOutcome> {
     limited_by_finding(input, "cpu-bound", Limit::Cpu, Confidence::Medium)
 }
 
-fn device_is_memory(input: &RuleInput) -> bool {
+pub(super) fn device_is_memory(input: &RuleInput) -> bool {
     let disks = input.case.disks_of(input.part);
     let memory = |d: &&DeviceFacts| d.transport.as_deref() == Some("memory");
     !disks.is_empty() && disks.iter().all(memory)
@@ -502,37 +478,6 @@ fn limited_by_server(input: &RuleInput) -> Option<RuleOutcome> {
             percent(waiting)
         ),
         [input.latency_figure(), input.cpu_figure()],
-    ))
-}
-
-/// The workers sleep, and what they sleep for is at the device.
-fn limited_by_device(input: &RuleInput) -> Option<RuleOutcome> {
-    let indicators = &input.indicators;
-    let disks = indicators.disks.as_ref()?;
-    let at_device = disks.share();
-    if at_device < 0.4 || indicators.wanted_cpu() >= CPU_BOUND && !input.polls() {
-        return None;
-    }
-    let clear = at_device >= MOST_OF_IO
-        && (indicators.wanted_cpu() <= MOST || input.polls())
-        && !disks.shared;
-    let what = match indicators.syncing >= HALF {
-        true => format!("{} of the waiting was for fsync", percent(indicators.syncing)),
-        false => format!("mean latency {}", time(indicators.latency_ns)),
-    };
-    Some(RuleOutcome::new(
-        Limit::Device,
-        if clear { Confidence::High } else { Confidence::Medium },
-        format!(
-            "{what}: {} in the device; workers used {} of a CPU",
-            percent(at_device),
-            percent(indicators.wanted_cpu())
-        ),
-        [
-            Figure::new("I/O time in the device", at_device * 100.0, "percent"),
-            Figure::new("I/Os in flight in the device, mean", disks.in_flight, "count"),
-            input.cpu_figure(),
-        ],
     ))
 }
 

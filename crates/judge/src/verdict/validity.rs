@@ -48,6 +48,9 @@ pub(super) fn sentence(case: &Case, part: &Part, limit: Limit, findings: &[&Find
     let what = describe_workload(case, part);
     let (good, bad) = match limit {
         Limit::Device | Limit::Server => (what, None),
+        Limit::Neighbour => {
+            (format!("{what}, beside these other programs"), Some("the storage on its own"))
+        }
         Limit::Cache => (
             format!("{what}, served from memory"),
             Some(

@@ -400,6 +400,7 @@ fn limit_words(verdict: &Verdict) -> &'static str {
     use judge::Limit;
     match verdict.limit {
         Limit::Device => "The storage device.",
+        Limit::Neighbour => "Other programs on the same storage.",
         Limit::Cpu => "The processors, not the storage.",
         Limit::Cache => "Memory: little I/O reached the storage.",
         Limit::Client => "The load generator itself, not the storage.",

@@ -4,13 +4,26 @@ use super::{ANY, READS, Situation, WRITES};
 use crate::truth::stage::{Made, noise};
 use std::io::Read;
 
+/// Warnings that hold of runs that memory serves: CPUs do all the work.
+const MEMORY: &[&str] = &[
+    "served-from-cache",
+    "depth-not-reached",
+    "direct-not-direct",
+    "repeated-offsets",
+    "overlapping-jobs",
+    "not-durable",
+    "cpu-bound",
+    "cpu-starved",
+    "cpu-elsewhere",
+];
+
 pub const ALL: &[Situation] = &[
     Situation {
         name: "cached-reads",
         what: "buffered reads of files that are in the page cache",
         limits: &["cache"],
         must: &[],
-        may: &["served-from-cache", "depth-not-reached", "repeated-offsets"],
+        may: MEMORY,
         make: |stage| {
             let mut shape = stage.shape(READS);
             shape.size = shape.size.clamp(8 << 20, 128 << 20);
@@ -27,7 +40,7 @@ pub const ALL: &[Situation] = &[
         what: "buffered writes that the page cache takes",
         limits: &["cache"],
         must: &[],
-        may: &["served-from-cache", "depth-not-reached", "repeated-offsets"],
+        may: MEMORY,
         make: |stage| {
             let mut shape = stage.shape(WRITES);
             (shape.size, shape.jobs) = (shape.size.clamp(1 << 20, 64 << 20), 1);
@@ -40,7 +53,7 @@ pub const ALL: &[Situation] = &[
         what: "reads of a file of holes",
         limits: &["cache", "CPU"],
         must: &["never-written"],
-        may: &["served-from-cache", "depth-not-reached", "direct-not-direct", "repeated-offsets"],
+        may: MEMORY,
         make: |stage| {
             let mut shape = stage.shape(READS);
             (shape.jobs, shape.size) = (1, shape.size.max(16 << 20));
@@ -55,7 +68,7 @@ pub const ALL: &[Situation] = &[
         what: "a loop device that goes through the page cache of the file behind it",
         limits: &["cache", "CPU"],
         must: &["served-from-cache"],
-        may: &["overlapping-jobs", "repeated-offsets", "direct-not-direct", "depth-not-reached"],
+        may: MEMORY,
         make: |stage| {
             let device = stage.loop_device(false);
             let mut shape = stage.small_shape(ANY);
@@ -72,7 +85,7 @@ pub const ALL: &[Situation] = &[
         what: "files in memory",
         limits: &["cache"],
         must: &[],
-        may: &["served-from-cache", "depth-not-reached", "repeated-offsets"],
+        may: MEMORY,
         make: |stage| {
             let mut shape = stage.small_shape(ANY);
             shape.jobs = 1;
@@ -88,7 +101,7 @@ pub const ALL: &[Situation] = &[
         what: "a RAM disk",
         limits: &["CPU"],
         must: &[],
-        may: &["overlapping-jobs", "repeated-offsets", "cpu-bound", "cpu-starved"],
+        may: MEMORY,
         make: |stage| {
             let zram = stage.zram()?;
             let shape = stage.small_shape(ANY);

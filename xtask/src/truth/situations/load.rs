@@ -22,7 +22,7 @@ pub const ALL: &[Situation] = &[
         what: "64 to 512 jobs of the null engine",
         limits: &["CPU"],
         must: &[],
-        may: &["cpu-starved", "cpu-bound", "client-bound"],
+        may: &["cpu-starved", "cpu-bound", "client-bound", "not-together"],
         make: |stage| {
             let mut shape = stage.shape(ANY).lasting(&mut stage.seeded, 500);
             (shape.engine, shape.size) = ("null", 1 << 30);
@@ -35,7 +35,7 @@ pub const ALL: &[Situation] = &[
         what: "a RAM disk and all workers on one CPU",
         limits: &["CPU"],
         must: &[],
-        may: &["cpu-starved", "cpu-bound", "overlapping-jobs", "repeated-offsets"],
+        may: &["cpu-starved", "cpu-bound", "cpu-elsewhere", "overlapping-jobs", "repeated-offsets"],
         make: |stage| {
             let zram = stage.zram()?;
             let mut shape = stage.small_shape(READS).lasting(&mut stage.seeded, 300);

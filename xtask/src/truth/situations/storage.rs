@@ -70,7 +70,7 @@ pub const ALL: &[Situation] = &[
         what: "direct reads just after another program wrote 256 MiB through the page cache",
         limits: &["device", "neighbour"],
         must: &[],
-        may: &["background-work", "noisy-neighbour", "repeated-offsets"],
+        may: &["background-work", "noisy-neighbour", "repeated-offsets", "cpu-starved"],
         make: |stage| {
             let shape = stage.shape(READS);
             let bytes = stage.seeded.bytes(1 << 20);
@@ -134,14 +134,15 @@ pub const ALL: &[Situation] = &[
         what: "buffered writes beyond the limit of dirty pages",
         limits: &["device"],
         must: &[],
-        may: &["not-steady"],
+        may: &["not-steady", "not-durable", "served-from-cache"],
         make: |stage| {
             let mut shape = stage.shape(WRITES);
-            (shape.jobs, shape.size, shape.block) = (1, 512 << 20, 64 << 10);
+            (shape.engine, shape.depth, shape.jobs) = ("psync", 1, 1);
+            (shape.size, shape.block) = (1 << 30, 64 << 10);
             let mut shape = shape.lasting(&mut stage.seeded, 4_000);
             shape.rw = "write";
             let made = Made::of(&shape, &["--direct=0"]).with(stage.data());
-            Ok(made.holding(DirtyLimit::change(16 << 20)?))
+            Ok(made.holding(DirtyLimit::change(128 << 20)?))
         },
     },
     Situation {
