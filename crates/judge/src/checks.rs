@@ -19,7 +19,7 @@ mod interrupts_on_one_cpu;
 mod misaligned;
 mod mount_options;
 pub(crate) mod never_written;
-mod noisy_neighbour;
+pub(crate) mod noisy_neighbour;
 mod not_durable;
 mod not_steady;
 mod not_together;

@@ -76,4 +76,6 @@ pub struct Neighbour {
     pub read: Bytes,
     /// Bytes it had written to storage.
     pub written: Bytes,
+    /// It has a file open on a filesystem or device that the run uses.
+    pub same_storage: bool,
 }

@@ -4,6 +4,7 @@ use crate::Host;
 use record::{Bytes, Neighbour};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 
 /// Most processes that are examined.
 const PROCESSES_MAX: usize = 4096;
@@ -11,6 +12,8 @@ const PROCESSES_MAX: usize = 4096;
 const NAMED_MAX: usize = 5;
 /// Less traffic than this is ignored.
 const BYTES_MIN: u64 = 1 << 20;
+/// Most open files of a neighbour that are examined.
+const FILES_MAX: usize = 256;
 
 /// Storage traffic of a process so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -50,6 +53,26 @@ impl Host {
     }
 }
 
+impl Host {
+    /// Finds out which neighbours have a file open on one of these filesystems or devices, by their
+    /// numbers (`st_dev`).
+    pub(super) fn find_same_storage(&self, neighbours: &mut [Neighbour], numbers: &[u64]) {
+        for neighbour in neighbours {
+            let directory = self.real(format!("/proc/{}/fd", neighbour.pid));
+            let open = std::fs::read_dir(directory).into_iter().flatten().flatten();
+            neighbour.same_storage = open.take(FILES_MAX).any(|file| {
+                let facts = std::fs::metadata(file.path());
+                facts.is_ok_and(|facts| numbers.contains(&storage_number(&facts)))
+            });
+        }
+    }
+}
+
+/// The number of the device that a file is, or of the filesystem that it is on.
+pub(super) fn storage_number(facts: &std::fs::Metadata) -> u64 {
+    if facts.file_type().is_block_device() { facts.rdev() } else { facts.dev() }
+}
+
 /// The processes with the most traffic between both readings. A new process counts from its start;
 /// one that ended is missing.
 pub(super) fn busiest(
@@ -66,6 +89,7 @@ pub(super) fn busiest(
                 name: after.name,
                 read: Bytes(after.read.saturating_sub(read)),
                 written: Bytes(after.written.saturating_sub(written)),
+                same_storage: false,
             }
         })
         .filter(|neighbour| moved(neighbour) >= BYTES_MIN)

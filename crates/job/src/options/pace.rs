@@ -117,7 +117,8 @@ pub(super) const ROWS: &[OptionDef] = &[
             "poisson models independent clients: queues form even at rates that the device can \
              sustain. Arrivals never depend on completions.",
         )
-        .sets(field!(rate.process)),
+        .sets(field!(rate.process))
+        .recorded(),
     int(Rate, "rate_cycle", 0, NO_MAX, "Interval for checking rate_min, in milliseconds")
         .alias(&["ratecycle"])
         .default("1000")

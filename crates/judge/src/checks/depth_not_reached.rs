@@ -41,7 +41,9 @@ fn about(part: &Part) -> Option<Finding> {
     let ios: u64 = Direction::ALL.iter().map(|d| part.ios(*d)).sum();
     let filled = ios >= IOS_PER_DEPTH * u64::from(depth.requested) * part.workers.len() as u64;
     // The null engine has no queue: whatever is submitted has completed.
-    if depth.requested < 2 || workload.ioengine == "null" || !filled {
+    // A job with a target for its latency chooses its depth.
+    let chooses = part.setting("latency_target_ns").is_some();
+    if depth.requested < 2 || workload.ioengine == "null" || chooses || !filled {
         return None;
     }
     if submits_one_by_one(part) {
@@ -173,6 +175,9 @@ mod tests {
         record.jobs[0].depth.achieved_mean = 1.0;
         record.jobs[0].workload.rate_iops[Direction::Read] = Some(1000);
         assert_eq!(the_finding(&record, CHECK.id).severity, Severity::Note);
+        record.jobs[0].workload.settings.insert("latency_target_ns".into(), "2000000".into());
+        assert!(findings(&record, CHECK.id).is_empty(), "the job lowers its depth");
+        record.jobs[0].workload.settings.clear();
         record.jobs[0].depth.achieved_mean = 29.5;
         assert!(findings(&record, CHECK.id).is_empty());
     }

@@ -40,14 +40,19 @@ fn look(case: &Case) -> Vec<Finding> {
 }
 
 fn about(case: &Case, traffic: &Traffic) -> Option<Finding> {
-    let foreign = traffic.foreign_read + traffic.foreign_written;
+    let neighbours = processes(case);
+    // What such processes moved is certain, within what the jobs did not ask for.
+    let on_disks = |moved: fn(&Neighbour) -> u64| -> u64 {
+        neighbours.iter().filter(|other| other.same_storage).map(|other| moved(other)).sum()
+    };
+    let read = on_disks(|other| other.read.0).min(traffic.unasked_read);
+    let written = on_disks(|other| other.written.0).min(traffic.unasked_written);
+    let (read, written) = (read.max(traffic.foreign_read), written.max(traffic.foreign_written));
+    let foreign = read + written;
     let (share, rate) = (traffic.share(foreign), traffic.rate(foreign));
     if share < NOTE.0 || rate < NOTE.1 {
         return None;
     }
-    let is_process = |n: &&Neighbour| !KERNEL.iter().any(|kernel| n.name.starts_with(kernel));
-    let neighbours: Vec<&Neighbour> =
-        case.record.evidence.neighbours.iter().filter(is_process).collect();
     let seen: u64 = neighbours.iter().map(|n| n.read.0 + n.written.0).sum();
     if !traffic.plain && seen * 2 < foreign {
         return None;
@@ -59,17 +64,23 @@ fn about(case: &Case, traffic: &Traffic) -> Option<Finding> {
         percent(share),
         size((traffic.read + traffic.written) as f64),
         list(&traffic.disks),
-        size(traffic.foreign_read as f64),
-        size(traffic.foreign_written as f64),
+        size(read as f64),
+        size(written as f64),
         size(rate),
     );
     let figures = vec![
-        Figure::new("bytes others read", traffic.foreign_read as f64, "bytes"),
-        Figure::new("bytes others wrote", traffic.foreign_written as f64, "bytes"),
+        Figure::new("bytes others read", read as f64, "bytes"),
+        Figure::new("bytes others wrote", written as f64, "bytes"),
         Figure::new("share of the disks' traffic", share * 100.0, "percent"),
     ];
     let (cause, remedy) = reason(case, &neighbours);
     Some(Finding { figures, cause, remedy, ..CHECK.finding(severity, Vec::new(), text) })
+}
+
+/// Other processes with traffic, without threads of the kernel.
+pub(crate) fn processes<'a>(case: &Case<'a>) -> Vec<&'a Neighbour> {
+    let is_process = |other: &&Neighbour| !KERNEL.iter().any(|name| other.name.starts_with(name));
+    case.record.evidence.neighbours.iter().filter(is_process).collect()
 }
 
 fn reason(case: &Case, neighbours: &[&Neighbour]) -> (Sentence, Remedy) {
@@ -126,6 +137,7 @@ mod tests {
             name: "dd".into(),
             read: Bytes(0),
             written: Bytes(500_000_000),
+            same_storage: true,
         });
         let found = the_finding(&record, CHECK.id);
         assert_eq!(found.severity, Severity::Warning);

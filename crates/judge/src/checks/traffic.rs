@@ -23,6 +23,10 @@ pub(super) struct Traffic {
     pub(super) written: u64,
     /// Bytes the disks discarded.
     pub(super) discarded: u64,
+    /// Of what was read, what the jobs did not ask for.
+    pub(super) unasked_read: u64,
+    /// Of what was written, what the jobs did not ask for.
+    pub(super) unasked_written: u64,
     /// Of what was read, what this process did not cause.
     pub(super) foreign_read: u64,
     /// Of what was written, what neither this process nor the filesystem below it caused, nor was
@@ -82,6 +86,8 @@ pub(super) fn of(case: &Case) -> Option<Traffic> {
         return None;
     }
     let asked = |d| on_disks.iter().map(|part| part.bytes(d)).sum::<u64>();
+    traffic.unasked_read = traffic.read.saturating_sub(asked(Direction::Read));
+    traffic.unasked_written = traffic.written.saturating_sub(asked(Direction::Write));
     let (own_read, own_written) = own(&first, &last).unwrap_or_default();
     traffic.foreign_read = traffic.read.saturating_sub(own_read.max(asked(Direction::Read)));
     let syncs = case.record.jobs.iter().map(synchronised).sum::<u64>();

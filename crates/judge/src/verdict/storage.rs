@@ -2,7 +2,7 @@
 
 use super::limit::{Confidence, Limit};
 use super::rules::{CPU_BOUND, HALF, MOST, RuleInput, RuleOutcome, device_is_memory};
-use crate::checks::never_written;
+use crate::checks::{never_written, noisy_neighbour};
 use crate::finding::Figure;
 use record::human::{list, percent, time};
 use record::{Direction, Severity};
@@ -150,9 +150,12 @@ pub(super) fn limited_by_neighbour(input: &RuleInput) -> Option<RuleOutcome> {
 
 /// "fio (process 4711) and dd (process 4712)".
 fn neighbours(input: &RuleInput) -> String {
-    let busiest = input.case.record.evidence.neighbours.iter().take(NAMED);
-    let named: Vec<String> =
-        busiest.map(|other| format!("{} (process {})", other.name, other.pid)).collect();
+    let busiest = noisy_neighbour::processes(input.case);
+    let named: Vec<String> = busiest
+        .iter()
+        .take(NAMED)
+        .map(|other| format!("{} (process {})", other.name, other.pid))
+        .collect();
     if named.is_empty() { "other programs".into() } else { list(&named) }
 }
 
