@@ -4,6 +4,7 @@ use crate::model::{BlockPlan, RateLimit, Strides, Worker};
 use job::{BufferContent, Distribution, ObjectWork};
 use record::{Bytes, Direction, Region, Workload};
 use std::collections::BTreeMap;
+use trace::Recording;
 
 impl Worker {
     /// The workload, to show and to compare. `settings` has the options that differ from fio's
@@ -78,6 +79,7 @@ impl Worker {
             let times = if replay.stalls { "kept" } else { "ignored" };
             set("replay_times", Some(times.into()));
             set("replay_ios", Some(replay.recording.ios.to_string()));
+            set("replay_order", replay_order(&replay.recording).map(str::to_owned));
             set("direct_only", self.direct_only().map(|direction| direction.name().into()));
         }
         if let Some(verify) = &self.verify {
@@ -134,4 +136,18 @@ fn differs<T: PartialEq + ToString>(number: T, default: T) -> Option<String> {
 
 fn on(is_on: bool) -> Option<String> {
     is_on.then(|| "1".to_owned())
+}
+
+/// From this share of sequential I/Os on, a recording counts as sequential, and up to the rest of it as
+/// random.
+const MOSTLY: f64 = 0.8;
+
+/// The order of the I/Os of a recorded log.
+fn replay_order(recording: &Recording) -> Option<&'static str> {
+    let share = recording.sequential? as f64 / recording.ios.max(1) as f64;
+    Some(match share {
+        share if share >= MOSTLY => "sequential",
+        share if share <= 1.0 - MOSTLY => "random",
+        _ => "partly sequential",
+    })
 }

@@ -25,6 +25,9 @@ pub struct Recording {
     pub bytes: PerDirection<u64>,
     /// Its I/Os: reads, writes, trims, synchronisations.
     pub ios: u64,
+    /// Reads, writes and trims that begin where the one before them on the same file ended; `None`
+    /// where no log was read.
+    pub sequential: Option<u64>,
     /// Moment of the last event, in nanoseconds from the first.
     pub duration: u64,
     /// Most I/Os that were under way at once, where the log tells; else 0.
@@ -92,8 +95,9 @@ impl Recording {
         locate: &Locate<'_>,
     ) -> Result<Recording, TraceError> {
         let mut reader = Reader::new(input)?;
+        let seen = Recording { sequential: Some(0), ..Recording::default() };
         let mut gathered =
-            Gathered { locate, adjust, seen: Recording::default(), by_path: HashMap::new() };
+            Gathered { locate, adjust, seen, by_path: HashMap::new(), ends: HashMap::new() };
         let mut kept = Vec::new();
         while let Some(event) = reader.next_event()? {
             let Some(event) = gathered.take(event, reader.names())? else { continue };
@@ -156,6 +160,8 @@ struct Gathered<'a> {
     adjust: Adjust,
     seen: Recording,
     by_path: HashMap<String, u32>,
+    /// By file, where its last I/O ended.
+    ends: HashMap<u32, u64>,
 }
 
 impl Gathered<'_> {
@@ -171,6 +177,9 @@ impl Gathered<'_> {
             Some(direction) => {
                 used.ios[direction] += 1;
                 let end = event.offset.saturating_add(event.length);
+                if self.ends.insert(file, end) == Some(event.offset) {
+                    seen.sequential = seen.sequential.map(|count| count + 1);
+                }
                 used.end = used.end.max(end);
                 if direction == Direction::Read {
                     used.read_end = used.read_end.max(end);

@@ -39,7 +39,8 @@ pub(super) struct RuleInput<'a> {
 
 type Rule = fn(&RuleInput) -> Option<RuleOutcome>;
 
-const RULES: &[Rule] = &[
+/// What was asked for, and limits that somebody set.
+const REQUEST_RULES: &[Rule] = &[
     nothing_done,
     limited_by_rate,
     limited_by_pauses,
@@ -48,12 +49,18 @@ const RULES: &[Rule] = &[
     limited_by_heat,
     limited_by_overload,
     limited_by_client,
+];
+/// Memory that answers in place of the storage.
+const DATA_RULES: &[Rule] = &[
     storage::limited_by_memory_filesystem,
     storage::limited_by_holes,
     storage::limited_by_buffered_loop,
     limited_by_cache,
     limited_by_cached_files,
     storage::limited_by_write_cache,
+];
+/// CPUs, servers and storage.
+const STORAGE_RULES: &[Rule] = &[
     limited_by_cpu,
     limited_by_server,
     storage::limited_by_neighbour,
@@ -84,7 +91,11 @@ pub(super) const HALF: f64 = 0.5;
 
 /// The limit of a part.
 pub(super) fn decide(input: &RuleInput) -> RuleOutcome {
-    RULES.iter().find_map(|rule| rule(input)).unwrap_or_else(|| unknown(input))
+    // Calls that move no data are not answered by the page cache.
+    let moves_data = input.part.medium() != Medium::Metadata;
+    let about_data = if moves_data { DATA_RULES } else { &[] };
+    let mut rules = REQUEST_RULES.iter().chain(about_data).chain(STORAGE_RULES);
+    rules.find_map(|rule| rule(input)).unwrap_or_else(|| unknown(input))
 }
 
 impl RuleInput<'_> {

@@ -158,11 +158,15 @@ fn blocks(part: &Part) -> String {
 
 fn pattern(part: &Part) -> String {
     let workload = &part.first().workload;
-    let order = if workload.rw.contains("rand") { "random" } else { "sequential" };
+    let order = match part.setting("replay_order") {
+        Some(order) => order,
+        None if workload.rw.contains("rand") => "random",
+        None => "sequential",
+    };
     let total: u64 = active_directions(part).into_iter().map(|d| part.ios(d)).sum();
     let named = |direction: Direction| format!("{}s", direction.name());
     if let Some(mix) = request_mix(part) {
-        return format!("{order} {mix}");
+        return mix;
     }
     let kinds: Vec<String> = match active_directions(part).as_slice() {
         [] => vec!["synchronisations".into()],
@@ -175,18 +179,24 @@ fn pattern(part: &Part) -> String {
     format!("{order} {}", list(&kinds))
 }
 
-/// "GETs (45 %), HEADs (30 %) and PUTs (25 %)": requests of several kinds of which each is an I/O.
+/// "GETs (45 %), HEADs (30 %) and PUTs (25 %)": the requests of a job on an object store, if each is an
+/// I/O; the parts of an upload are not.
 fn request_mix(part: &Part) -> Option<String> {
     let requests = &part.metrics.exchange.as_ref()?.requests;
-    let are_ios = |one: &RequestMetrics| ["GET", "HEAD", "PUT", "DELETE"].contains(&&*one.request);
-    if requests.len() < 2 || !requests.iter().all(are_ios) {
-        return None;
-    }
+    let are_ios =
+        |one: &RequestMetrics| ["GET", "HEAD", "PUT", "DELETE", "LIST"].contains(&&*one.request);
     let total: u64 = requests.iter().map(|one| one.sent).sum();
-    let share = |one: &RequestMetrics| {
-        format!("{}s ({})", one.request, percent(one.sent as f64 / total.max(1) as f64))
-    };
-    Some(list(&requests.iter().map(share).collect::<Vec<_>>()))
+    match requests.as_slice() {
+        [] => None,
+        [one] => are_ios(one).then(|| format!("{}s", one.request)),
+        several => several.iter().all(are_ios).then(|| {
+            let share = |one: &RequestMetrics| {
+                let share = one.sent as f64 / total.max(1) as f64;
+                format!("{}s ({})", one.request, percent(share))
+            };
+            list(&several.iter().map(share).collect::<Vec<_>>())
+        }),
+    }
 }
 
 fn place(case: &Case, part: &Part) -> String {

@@ -142,6 +142,10 @@ fn cause(
     healthy(set, indicators)
 }
 
+/// What a fault would have shown in.
+const JUDGED_BY: &str = "judged by errors, by the warnings of all checks, by time lost above the device, \
+                         by stalls, by full CPUs, by writes that slow down, and by slow flushes";
+
 /// The conclusion when no fault was found.
 fn healthy(set: &RecordSet, indicators: &Indicators) -> Cause {
     let Some(some) = ProbeResult::of(set, "depth-16", Direction::Read) else {
@@ -155,21 +159,26 @@ fn healthy(set: &RecordSet, indicators: &Indicators) -> Cause {
     let verdict = some.judged.verdicts.first();
     match (indicators.load, verdict) {
         (Load::Saturated, _) => Cause {
-            text: format!("the device is saturated at depth {}: {figures}", MODERATE),
-            confidence: Some(Confidence::High),
-            cure: "reduce I/O (caching, larger blocks), or use faster or more devices".into(),
+            text: format!(
+                "no fault found: depth {MODERATE} gets the most out of the device, as some depth does \
+                 of every device ({figures}); {JUDGED_BY}"
+            ),
+            confidence: Some(Confidence::Medium),
+            cure: "compare these figures with those of the maker or of a like disk; if they are as \
+                   expected and too low, reduce I/O (caching, larger blocks), or use faster or more \
+                   devices"
+                .into(),
         },
         (_, Some(verdict)) => Cause {
             text: format!(
-                "no fault found; at depth {} the limit is: {} ({figures})",
-                MODERATE,
+                "no fault found; at depth {MODERATE} the limit is: {} ({figures}); {JUDGED_BY}",
                 verdict.limit.name()
             ),
             confidence: Some(verdict.confidence),
             cure: "check the application: its block size, queue depth and fsyncs".into(),
         },
         (_, None) => Cause {
-            text: format!("no fault found: {figures} at depth {}", MODERATE),
+            text: format!("no fault found: {figures} at depth {MODERATE}; {JUDGED_BY}"),
             confidence: Some(Confidence::Medium),
             cure: "check the application: its block size, queue depth and fsyncs".into(),
         },

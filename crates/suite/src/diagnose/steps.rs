@@ -67,7 +67,7 @@ impl<'a> ProbeResult<'a> {
             mean_ns,
             p50_ns: histogram.percentile(50.0) as f64,
             p999_ns: histogram.percentile(99.9) as f64,
-            disk: disk(&case, direction),
+            disk: disk(&case, direction, mean_ns),
             worker: (cpu.user + cpu.system) / 100.0,
             kernel: kernel.reduce(f64::max),
             judged,
@@ -76,7 +76,7 @@ impl<'a> ProbeResult<'a> {
 }
 
 /// The busiest of the lowest devices under a run.
-fn disk(case: &Case, direction: Direction) -> Option<DiskIndicators> {
+fn disk(case: &Case, direction: Direction, mean_ns: f64) -> Option<DiskIndicators> {
     let part = case.parts.first()?;
     let looks = case.disks_of(part).into_iter().filter_map(|device| {
         let used = case.device_use(part, &device.name)?;
@@ -94,7 +94,8 @@ fn disk(case: &Case, direction: Direction) -> Option<DiskIndicators> {
         };
         Some(DiskIndicators {
             busy: counters.busy_ms as f64 * 1e6 / used.window.0.max(1) as f64,
-            await_ns: ticks as f64 * 1e6 / ios.max(1) as f64,
+            // Counters in milliseconds and requests of others may make it seem longer than the whole.
+            await_ns: (ticks as f64 * 1e6 / ios.max(1) as f64).min(mean_ns),
             moved: moved as f64 / asked.max(1) as f64,
         })
     });
