@@ -48,26 +48,18 @@ pub(super) fn sentence(case: &Case, part: &Part, limit: Limit, findings: &[&Find
     let what = describe_workload(case, part);
     let (good, bad) = match limit {
         Limit::Device | Limit::Server => (what, None),
-        Limit::Cache => (
-            format!("{what}, served from memory"),
-            Some(
-                "the storage below the \
-                                  cache",
-            ),
-        ),
+        Limit::Cache => {
+            (format!("{what}, served from memory"), Some("the storage below the cache"))
+        }
         Limit::Cpu if part.medium() == Medium::Time => (what, Some("other storage")),
         Limit::Cpu => {
             let good = format!("{what}, as fast as these CPUs allow");
             (good, Some("the maximum of the storage"))
         }
         Limit::Client => ("this load generator with these settings".into(), Some("the storage")),
-        Limit::Throttle => (
-            format!("{what}, under this limit"),
-            Some(
-                "the storage without the \
-                                     limit",
-            ),
-        ),
+        Limit::Throttle => {
+            (format!("{what}, under this limit"), Some("the storage without the limit"))
+        }
         Limit::Rate => {
             (format!("latency of {what} at this rate"), Some("the maximum of the storage"))
         }
@@ -154,9 +146,8 @@ fn blocks(part: &Part) -> String {
 }
 
 fn pattern(part: &Part) -> String {
-    let workload = &part.first().workload;
-    let order = if workload.rw.contains("rand") { "random" } else { "sequential" };
-    let total: u64 = active_directions(part).into_iter().map(|d| part.ios(d)).sum();
+    let order = if part.is_random() { "random" } else { "sequential" };
+    let total = part.all_ios();
     let named = |direction: Direction| format!("{}s", direction.name());
     if let Some(mix) = request_mix(part) {
         return format!("{order} {mix}");
