@@ -243,7 +243,10 @@ fn parse_condition(key: &str, operator: Operator, value: &str) -> Result<Conditi
         };
         let pattern =
             |value: &str| if key == "bs" { stored_block_size(value) } else { value.to_owned() };
-        let patterns: Vec<String> = value.split(',').map(pattern).collect();
+        let mut patterns: Vec<String> = value.split(',').map(pattern).collect();
+        if key == "finding" {
+            add_former_ids(&mut patterns);
+        }
         return Ok(Condition::Is { subject, patterns, not });
     }
     if let Some((_, column, kind)) = NUMBER_KEYS.into_iter().find(|(name, ..)| *name == key) {
@@ -271,6 +274,16 @@ fn parse_condition(key: &str, operator: Operator, value: &str) -> Result<Conditi
         _ => value::NumberKind::Latency,
     };
     Ok(Condition::Figure { measure: measure.name(), operator, limit: kind.read(value)? })
+}
+
+/// Adds the other id of every check that was renamed: the archive holds the id of the time when a run was
+/// judged.
+fn add_former_ids(patterns: &mut Vec<String>) {
+    for (former, id) in judge::checks::FORMER_IDS {
+        if patterns.iter().any(|pattern| pattern == former || pattern == id) {
+            patterns.extend([former.to_owned(), id.to_owned()]);
+        }
+    }
 }
 
 /// A block size as the archive stores it: "4096" is "4k".

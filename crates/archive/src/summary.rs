@@ -1,8 +1,8 @@
 //! The judgement of a run, for the columns of the archive.
 
 use crate::{Archive, ArchiveError, RunId};
-use judge::{Judged, Measure};
-use record::{Direction, Histogram, JobRecord, RunRecord, Severity};
+use judge::{Judged, Measure, Verdict};
+use record::{Direction, Histogram, JobRecord, RunRecord, Severity, distinct};
 use rusqlite::params;
 
 /// Figures, verdict and findings of a run. Newer rules can derive them again from the record.
@@ -27,26 +27,14 @@ impl Summary {
             let value = measure.of(record).filter(|value| value.is_finite())?;
             Some((measure.name(), value))
         });
-        let mut verdicts = Vec::new();
-        for verdict in &judged.verdicts {
-            let words = (verdict.limit.name(), verdict.confidence.name());
-            if !verdicts.contains(&words) {
-                verdicts.push(words);
-            }
-        }
-        let mut findings: Vec<&'static str> = Vec::new();
-        for finding in &judged.findings {
-            if !findings.contains(&finding.check) {
-                findings.push(finding.check);
-            }
-        }
+        let words = |verdict: &Verdict| (verdict.limit.name(), verdict.confidence.name());
         let count =
             |severity| judged.findings.iter().filter(|f| f.severity == severity).count() as u32;
         Summary {
             figures: figures.collect(),
             max_ns: longest(record),
-            verdicts,
-            findings,
+            verdicts: distinct(judged.verdicts.iter().map(words)),
+            findings: distinct(judged.findings.iter().map(|finding| finding.check)),
             counts: [Severity::Error, Severity::Warning, Severity::Note].map(count),
         }
     }

@@ -315,13 +315,7 @@ impl IozoneCommand {
     /// All files, none twice.
     pub fn paths(&self) -> Vec<String> {
         let most = if let Mode::Throughput { to, .. } = self.mode { to } else { 1 };
-        let mut paths: Vec<String> = Vec::new();
-        for path in (0..most).map(|process| self.path(process)) {
-            if !paths.contains(&path) {
-                paths.push(path);
-            }
-        }
-        paths
+        record::distinct((0..most).map(|process| self.path(process)))
     }
 
     /// Whether a file has the name that IOzone gives when none is given.

@@ -7,6 +7,7 @@ use crate::file::{Section, Setting, shorten};
 use crate::model::Job;
 use crate::options::{self, OptionDef};
 use crate::value::Units;
+use record::distinct;
 
 /// Names longer than this are noise, not misspelt options.
 const LONGEST_MISSPELLING: usize = 40;
@@ -190,14 +191,8 @@ pub fn with_values(given: &[Given]) -> Vec<(String, String)> {
 
 /// Engines that have an option of this name, in the table's order.
 pub fn engines_with(name: &str) -> Vec<&'static str> {
-    let mut engines = Vec::new();
     let named = |def: &&OptionDef| def.names().any(|known| known == name);
-    for engine in options::all().filter(named).flat_map(|def| def.engines) {
-        if !engines.contains(engine) {
-            engines.push(*engine);
-        }
-    }
-    engines
+    distinct(options::all().filter(named).flat_map(|def| def.engines).copied())
 }
 
 /// What to say of a name that no option has.

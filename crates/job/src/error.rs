@@ -1,7 +1,7 @@
 //! What is wrong with a job file or a command line, and where. All of it at once: a user mends a
 //! file once, not once a mistake.
 
-use record::{Message, SourceText};
+use record::{Message, SourceText, distinct};
 use std::fmt;
 
 /// Errors kept; a file of noise has thousands, and nobody reads on after this many.
@@ -91,12 +91,7 @@ impl JobErrors {
     /// Puts the mistakes of each source in the order of its lines: options take effect, and are
     /// found wrong, in another order than they are typed.
     pub(crate) fn sort(&mut self) {
-        let mut sources: Vec<String> = Vec::new();
-        for error in &self.list {
-            if !sources.contains(&error.origin.source) {
-                sources.push(error.origin.source.clone());
-            }
-        }
+        let sources = distinct(self.list.iter().map(|error| error.origin.source.clone()));
         let place = |source: &String| sources.iter().position(|known| known == source);
         self.list.sort_by_key(|error| (place(&error.origin.source), error.origin.line));
     }

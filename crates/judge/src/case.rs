@@ -3,9 +3,9 @@
 use crate::metrics::{UnitMetrics, unit, window};
 use record::{
     CpuSample, DeviceFacts, Direction, DiskSample, FilesystemFacts, JobRecord, Medium, Nanos,
-    RunRecord, Sample,
+    RunRecord, Sample, distinct,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// /proc/stat counts in hundredths of a second.
 const CPU_TIMES_MIN_NS: u64 = 500_000_000;
@@ -34,7 +34,7 @@ pub struct Part<'a> {
     pub devices: Vec<&'a str>,
 }
 
-/// What one device did in a window, and what it was asked for.
+/// The I/O of one device in a window, and the bytes that jobs requested from it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DeviceUse {
     /// Counters over the window; `in_flight` is that at its end.
@@ -56,6 +56,11 @@ impl<'a> Case<'a> {
         }
         let parts = by_job.into_values().map(|workers| part(record, workers)).collect();
         Case { record, parts }
+    }
+
+    /// The parts that move data of files or devices.
+    pub fn data_parts(&self) -> impl Iterator<Item = &Part<'a>> {
+        self.parts.iter().filter(|part| part.medium() == Medium::Data)
     }
 
     /// Facts of a device by kernel name.
@@ -88,13 +93,8 @@ impl<'a> Case<'a> {
 
     /// The filesystems under a part, each once.
     pub fn filesystems_of(&self, part: &Part<'a>) -> Vec<&'a FilesystemFacts> {
-        let mut found: Vec<&FilesystemFacts> = Vec::new();
-        for place in part.places() {
-            let filesystem =
-                self.record.facts.targets.get(place).and_then(|t| t.filesystem.as_ref());
-            found.extend(filesystem.filter(|f| found.iter().all(|known| known != f)));
-        }
-        found
+        let targets = part.places().filter_map(|place| self.record.facts.targets.get(place));
+        distinct(targets.filter_map(|target| target.filesystem.as_ref()))
     }
 
     /// The machine at both ends of a window. Counters are drawn in a straight line between the samples
@@ -176,14 +176,8 @@ impl<'a> Case<'a> {
 }
 
 fn part<'a>(record: &'a RunRecord, workers: Vec<&'a JobRecord>) -> Part<'a> {
-    let mut devices: Vec<&str> = Vec::new();
-    for place in workers.iter().flat_map(|job| places(job)) {
-        for device in record.facts.stack_under(place) {
-            if !devices.contains(&device) {
-                devices.push(device);
-            }
-        }
-    }
+    let places = workers.iter().flat_map(|job| places(job));
+    let devices = distinct(places.flat_map(|place| record.facts.stack_under(place)));
     let from = workers.iter().map(|job| job.started).min().unwrap_or_default();
     let to = workers.iter().map(|job| job.ended).max().unwrap_or_default();
     let (from, to) = narrowed(record, from, to);
@@ -197,7 +191,7 @@ fn places(job: &JobRecord) -> impl Iterator<Item = &str> {
     job.workload.files.iter().chain(directory).map(String::as_str)
 }
 
-/// What a program did before and after the work it tells of is no part of the window.
+/// Leaves out what a program did before and after the work that it reported.
 fn narrowed(record: &RunRecord, from: Nanos, to: Nanos) -> (Nanos, Nanos) {
     match record.work.as_ref().and_then(record::Work::window) {
         Some((first, last)) if from + first < to => (from + first, to.min(from + last)),
@@ -237,7 +231,7 @@ impl<'a> Part<'a> {
         self.workers.iter().copied().flat_map(places)
     }
 
-    /// What its I/O goes to. Records of before this was kept know the engine's name.
+    /// The medium of its I/O. Older records have only the name of the engine.
     pub fn medium(&self) -> Medium {
         let workload = &self.first().workload;
         if workload.ioengine == "null" { Medium::Memory } else { workload.medium }
@@ -246,6 +240,34 @@ impl<'a> Part<'a> {
     /// The first worker: clones differ in their files and seeds only.
     pub fn first(&self) -> &'a JobRecord {
         self.workers[0]
+    }
+
+    /// The different files of all workers.
+    pub fn different_files(&self) -> BTreeSet<&'a str> {
+        self.files().collect()
+    }
+
+    /// I/Os a second in all directions.
+    pub fn iops(&self) -> f64 {
+        self.metrics.directions.iter().map(|(_, direction)| direction.iops).sum()
+    }
+
+    /// I/Os that completed in any direction.
+    pub fn all_ios(&self) -> u64 {
+        self.workers.iter().map(|job| job.ios()).sum()
+    }
+
+    /// Whether its offsets are random.
+    pub fn is_random(&self) -> bool {
+        self.first().workload.rw.contains("rand")
+    }
+
+    /// Whether the job limits its rate.
+    pub fn has_rate(&self) -> bool {
+        let workload = &self.first().workload;
+        let limits =
+            |d: &Direction| workload.rate[*d].is_some() || workload.rate_iops[*d].is_some();
+        Direction::ALL.iter().any(limits)
     }
 
     /// Bytes that completed in a direction.
@@ -271,7 +293,7 @@ impl<'a> Part<'a> {
     /// and that of synchronisations. `None` when no completion latency was recorded.
     pub fn mean_wait(&self) -> Option<f64> {
         let of_ios = self.mean_latency()?;
-        let ios: u64 = Direction::ALL.iter().map(|direction| self.ios(*direction)).sum();
+        let ios = self.all_ios();
         let syncs = || self.workers.iter().map(|job| &job.sync.latency);
         let count: u64 = syncs().map(|histogram| histogram.count()).sum();
         let sum: u64 = syncs().map(|histogram| histogram.sum()).sum();
@@ -355,7 +377,7 @@ pub struct CpuShare {
 }
 
 impl CpuShare {
-    /// `None` for a CPU whose times did not move.
+    /// `None` for a CPU without counted time.
     fn of(first: &CpuSample, last: &CpuSample) -> Option<CpuShare> {
         let d = last.zip(first, u64::saturating_sub);
         let total = d.user_ms + d.system_ms + d.idle_ms + d.iowait_ms;

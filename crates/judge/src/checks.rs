@@ -9,7 +9,7 @@ mod coordinated_omission;
 mod cpu_bound;
 mod cpu_elsewhere;
 mod cpu_starved;
-mod depth_costume;
+mod depth_beyond_knee;
 mod depth_not_reached;
 mod direct_not_direct;
 mod env_changed;
@@ -24,6 +24,7 @@ mod not_durable;
 mod not_steady;
 mod not_together;
 mod overlapping_jobs;
+mod prelude;
 mod repeated_objects;
 mod repeated_offsets;
 mod runs_vary;
@@ -42,14 +43,13 @@ mod traffic;
 mod unhealthy_device;
 mod unsigned_content;
 mod virtual_device;
-pub mod words;
 
 pub use check::{Check, How, Look, Proof};
 pub use env_changed::{Difference, environment_differences};
 
 use crate::case::Case;
 use crate::finding::Finding;
-use record::{Medium, RecordSet, RunRecord};
+use record::{RecordSet, RunRecord};
 use std::cmp::Reverse;
 
 /// Every check, in the order of docs/CHECKS.md.
@@ -60,7 +60,7 @@ pub const ALL: &[&Check] = &[
     &direct_not_direct::CHECK,
     &compressible_data::CHECK,
     &depth_not_reached::CHECK,
-    &depth_costume::CHECK,
+    &depth_beyond_knee::CHECK,
     &cpu_bound::CHECK,
     &cpu_starved::CHECK,
     &cpu_elsewhere::CHECK,
@@ -94,6 +94,9 @@ pub const ALL: &[&Check] = &[
     &errors::CHECK,
 ];
 
+/// Former ids of checks, each with its id of today. Filters accept both.
+pub const FORMER_IDS: [(&str, &str); 1] = [("depth-costume", depth_beyond_knee::CHECK.id)];
+
 /// Checks that need only figures which other programs print too. The other checks would read missing
 /// evidence of an imported record as an observation.
 const FOR_IMPORTS: [&str; 3] = [errors::CHECK.id, too_few_samples::CHECK.id, too_short::CHECK.id];
@@ -103,11 +106,7 @@ const FOR_IMPORTS: [&str; 3] = [errors::CHECK.id, too_few_samples::CHECK.id, too
 pub(crate) fn look(case: &Case) -> Vec<Finding> {
     let is_imported = case.record.origin.is_some();
     let has_evidence = |check: &&&Check| !is_imported || FOR_IMPORTS.contains(&check.id);
-    arranged(ALL.iter().filter(has_evidence).flat_map(|check| match check.look {
-        Look::Run(look) => look(case),
-        Look::Data(look) => only_data_jobs(case, look(case)),
-        Look::Set(_) | Look::Pair(_) => Vec::new(),
-    }))
+    arranged(ALL.iter().filter(has_evidence).flat_map(|check| check.findings(case)))
 }
 
 /// Checks that need a finished run: its length, the number of its samples and the other users of its
@@ -127,22 +126,12 @@ pub(crate) fn look_so_far(case: &Case) -> Vec<Finding> {
     findings
 }
 
-/// The findings about jobs that move data.
-fn only_data_jobs(case: &Case, mut findings: Vec<Finding>) -> Vec<Finding> {
-    let moves = |name: &str| {
-        case.parts.iter().any(|part| part.name == name && part.medium() == Medium::Data)
-    };
-    findings.iter_mut().for_each(|finding| finding.jobs.retain(|job| moves(job)));
-    findings.retain(|finding| !finding.jobs.is_empty());
-    findings
-}
-
 /// The findings of checks that read a whole set: whether repeats agree. Findings about single runs are
 /// not included.
 pub fn over_set(set: &RecordSet) -> Vec<Finding> {
     arranged(ALL.iter().flat_map(|check| match check.look {
         Look::Set(look) => look(set),
-        Look::Run(_) | Look::Data(_) | Look::Pair(_) => Vec::new(),
+        _ => Vec::new(),
     }))
 }
 
@@ -150,7 +139,7 @@ pub fn over_set(set: &RecordSet) -> Vec<Finding> {
 pub fn over_pair(earlier: &RunRecord, later: &RunRecord) -> Vec<Finding> {
     arranged(ALL.iter().flat_map(|check| match check.look {
         Look::Pair(look) => look(earlier, later),
-        Look::Run(_) | Look::Data(_) | Look::Set(_) => Vec::new(),
+        _ => Vec::new(),
     }))
 }
 

@@ -129,7 +129,7 @@ pub struct Comparison {
     /// The differences of the environment, the most influential ones first.
     pub environment: Vec<Difference>,
     /// No side recorded its environment, so differences are unknown.
-    pub circumstances_unknown: bool,
+    pub environment_unknown: bool,
     /// Warnings and errors found in the earlier and in the later runs: reasons to doubt their figures.
     pub doubts: (Vec<Finding>, Vec<Finding>),
     /// The jobs of both sides, in the order of the earlier one.
@@ -260,7 +260,7 @@ struct PendingOperation {
 pub fn compare(before: &RecordSet, after: &RecordSet, options: &Options) -> Comparison {
     let (earlier, later) = (cases(before), cases(after));
     let (olds, news) = (repeated_jobs(&earlier), repeated_jobs(&later));
-    let (environment, circumstances_unknown) = match (before.runs.first(), after.runs.first()) {
+    let (environment, environment_unknown) = match (before.runs.first(), after.runs.first()) {
         (Some(old), Some(new)) => {
             (environment_differences(old, new), old.origin.is_some() && new.origin.is_some())
         }
@@ -300,7 +300,7 @@ pub fn compare(before: &RecordSet, after: &RecordSet, options: &Options) -> Comp
     };
     Comparison {
         environment,
-        circumstances_unknown,
+        environment_unknown,
         doubts: (doubts(before), doubts(after)),
         jobs: matched.into_iter().map(job).collect(),
         only_before: missing(&olds, &news),
@@ -421,7 +421,5 @@ fn decided(pending: &PendingMetric, miss: f64, tolerance: f64) -> MetricComparis
     out
 }
 
-#[cfg(test)]
-mod recorded;
 #[cfg(test)]
 mod tests;

@@ -56,21 +56,11 @@ const TRIMMING: [&str; 15] = [
     "ntfs3", "ocfs2", "vfat", "xfs",
 ];
 
-/// Those that do not, with what to do instead.
-const NOT_TRIMMING: [(&str, &str); 16] = [
-    ("tmpfs", MEMORY),
-    ("ramfs", MEMORY),
-    ("devtmpfs", MEMORY),
-    ("hugetlbfs", MEMORY),
+/// Others that do not, with what to do instead.
+const NOT_TRIMMING: [(&str, &str); 6] = [
     ("proc", MEMORY),
     ("sysfs", MEMORY),
     ("overlay", "choose a path on the filesystem that holds the overlay's files"),
-    ("nfs", SERVER),
-    ("nfs4", SERVER),
-    ("cifs", SERVER),
-    ("smb3", SERVER),
-    ("9p", SERVER),
-    ("virtiofs", SERVER),
     ("zfs", "zfs trims by itself: zpool trim POOL"),
     ("squashfs", READ_ONLY),
     ("iso9660", READ_ONLY),
@@ -203,11 +193,15 @@ impl Discards {
     fn filesystem_obstacle(&self) -> Option<Obstacle> {
         let filesystem = self.filesystem.as_ref()?;
         let (kind, point) = (filesystem.kind.as_str(), &filesystem.mount_point);
-        let instead = NOT_TRIMMING.iter().find(|(name, _)| *name == kind).map(|(_, cure)| *cure);
-        let fuse = kind.starts_with("fuse").then_some(
-            "FUSE filesystems cannot be trimmed: trim the filesystem that holds their data",
-        );
-        if let Some(cure) = instead.or(fuse) {
+        let instead = match NOT_TRIMMING.iter().find(|(name, _)| *name == kind) {
+            Some((_, cure)) => Some(*cure),
+            None if filesystem.is_in_memory() => Some(MEMORY),
+            None if filesystem.is_remote() => Some(SERVER),
+            None => kind.starts_with("fuse").then_some(
+                "FUSE filesystems cannot be trimmed: trim the filesystem that holds their data",
+            ),
+        };
+        if let Some(cure) = instead {
             return Some(Obstacle {
                 reason: format!("{kind} (at {point}) cannot be trimmed"),
                 cure: cure.into(),
@@ -222,7 +216,7 @@ impl Discards {
         None
     }
 
-    /// The lowest of the layers that take none, for those above it only pass on what it does.
+    /// The lowest layer without discards: the layers above it only pass on its ability.
     fn layer_obstacle(&self) -> Option<Obstacle> {
         let first = self.layers.first()?;
         if first.takes() {
@@ -236,7 +230,7 @@ impl Discards {
         })
     }
 
-    /// Whether it is known that the filesystem can say what is free.
+    /// Whether the filesystem is known to report its free blocks (FITRIM).
     pub fn is_known_to_trim(&self) -> bool {
         let kind = self.filesystem.as_ref().map(|filesystem| filesystem.kind.as_str());
         kind.is_some_and(|kind| TRIMMING.contains(&kind))

@@ -6,7 +6,9 @@
 use record::{DeviceFacts, DeviceKind, Facts, FilesystemFacts, TargetFacts, TargetKind};
 
 /// What a completed write to a path has survived.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+///
+/// In order from the strongest to the weakest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Durability {
     /// No volatile cache: a direct write is on the medium when it completes; a buffered one after
     /// fsync, which has no cache to flush.
@@ -16,14 +18,14 @@ pub enum Durability {
     WriteBackFua,
     /// A volatile cache without FUA: each fsync or synchronous write flushes all of it.
     WriteBackFlush,
+    /// Unknown.
+    Unknown,
+    /// A server or another machine decides; this side cannot see how.
+    Network,
     /// A volatile cache that is never flushed: not even fsync is safe.
     NeverFlushed,
     /// Memory: nothing is kept.
     Memory,
-    /// A server or another machine decides; this side cannot see how.
-    Network,
-    /// Unknown.
-    Unknown,
 }
 
 impl Durability {
@@ -125,10 +127,10 @@ fn classify_target(target: &TargetFacts) -> Option<(Durability, String)> {
     }
     let filesystem = target.filesystem.as_ref()?;
     let kind = filesystem.kind.as_str();
-    if matches!(kind, "tmpfs" | "ramfs" | "devtmpfs" | "hugetlbfs") {
+    if filesystem.is_in_memory() {
         return Some((Durability::Memory, format!("{kind} keeps its files in memory")));
     }
-    if is_remote(kind) {
+    if filesystem.is_remote() {
         let reason = format!("{kind} leaves it to {}", filesystem.source);
         return Some((Durability::Network, reason));
     }
@@ -137,12 +139,6 @@ fn classify_target(target: &TargetFacts) -> Option<(Durability, String)> {
         return Some((Durability::Network, reason));
     }
     None
-}
-
-/// Filesystems of other machines.
-fn is_remote(kind: &str) -> bool {
-    let nfs = matches!(kind, "nfs" | "nfs4" | "cifs" | "smb3" | "9p" | "virtiofs" | "afs");
-    nfs || matches!(kind, "ceph" | "glusterfs" | "lustre" | "beegfs")
 }
 
 /// The mount option that stops the filesystem from sending flushes.
@@ -155,7 +151,7 @@ pub(crate) fn barriers_off(filesystem: &FilesystemFacts) -> Option<&str> {
 fn classify_stack(stack: &[&DeviceFacts]) -> (Durability, String) {
     let levels: Vec<&&DeviceFacts> =
         stack.iter().filter(|device| device.kind != DeviceKind::Partition).collect();
-    if let Some(device) = levels.iter().find(|device| is_memory(device)) {
+    if let Some(device) = levels.iter().find(|device| device.is_memory()) {
         return (Durability::Memory, format!("{} is made of memory", device.name));
     }
     if let Some(device) = levels.iter().find(|device| device.kind == DeviceKind::Network) {
@@ -172,19 +168,9 @@ fn classify_stack(stack: &[&DeviceFacts]) -> (Durability, String) {
     if let Some(lie) = levels.iter().find_map(|device| unflushed(device, &levels)) {
         return (Durability::NeverFlushed, lie);
     }
-    let mut worst = (Durability::WriteThrough, String::new());
-    for device in &levels {
-        let found = classify_device(device);
-        if rank(found.0) > rank(worst.0) || worst.1.is_empty() {
-            worst = found;
-        }
-    }
-    worst
-}
-
-fn is_memory(device: &DeviceFacts) -> bool {
-    let made = matches!(device.kind, DeviceKind::Zram | DeviceKind::Ram);
-    made || (device.kind == DeviceKind::Disk && device.transport.as_deref() == Some("memory"))
+    // The highest of equally weak levels.
+    let weakest = levels.iter().rev().map(|device| classify_device(device)).max_by_key(|(c, _)| *c);
+    weakest.unwrap_or((Durability::WriteThrough, String::new()))
 }
 
 /// A volatile cache that the kernel sends no flush to: set to "write through" by hand while the
@@ -220,10 +206,7 @@ fn classify_device(device: &DeviceFacts) -> (Durability, String) {
         }
         (Some("write back"), Some(true)) => (
             Durability::WriteBackFua,
-            format!(
-                "{name} has a volatile write cache and supports \
-                                                FUA"
-            ),
+            format!("{name} has a volatile write cache and supports FUA"),
         ),
         (Some("write back"), _) => {
             (Durability::WriteBackFlush, format!("{name} has a volatile write cache without FUA"))
@@ -232,19 +215,6 @@ fn classify_device(device: &DeviceFacts) -> (Durability, String) {
             (Durability::WriteThrough, format!("{name} has no volatile write cache"))
         }
         _ => (Durability::Unknown, format!("{name} does not report whether it has a write cache")),
-    }
-}
-
-/// Order of classes, from the strongest durability to the weakest.
-fn rank(class: Durability) -> u8 {
-    match class {
-        Durability::WriteThrough => 0,
-        Durability::WriteBackFua => 1,
-        Durability::WriteBackFlush => 2,
-        Durability::Unknown => 3,
-        Durability::Network => 4,
-        Durability::NeverFlushed => 5,
-        Durability::Memory => 6,
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a check says.
+//! The findings of checks.
 
 use record::{Remedy, Sentence, Severity};
 
@@ -11,14 +11,31 @@ pub struct Finding {
     pub severity: Severity,
     /// The jobs it is about; empty: the whole run.
     pub jobs: Vec<String>,
-    /// What was seen, in one sentence with its figures.
+    /// What happened, in one sentence with its figures.
     pub text: Sentence,
     /// The figures that decide it.
     pub figures: Vec<Figure>,
-    /// What makes it so.
+    /// The cause.
     pub cause: Sentence,
-    /// What to do, precisely enough to be done: the option, the command.
+    /// What to do: the option, the command.
     pub remedy: Remedy,
+}
+
+impl Finding {
+    /// The same with the figures that decide it.
+    pub(crate) fn figures(self, figures: impl Into<Vec<Figure>>) -> Finding {
+        Finding { figures: figures.into(), ..self }
+    }
+
+    /// The same with another cause than its check's.
+    pub(crate) fn cause(self, cause: impl Into<Sentence>) -> Finding {
+        Finding { cause: cause.into(), ..self }
+    }
+
+    /// The same with another remedy than its check's.
+    pub(crate) fn remedy(self, remedy: impl Into<Remedy>) -> Finding {
+        Finding { remedy: remedy.into(), ..self }
+    }
 }
 
 /// A figure with its name and unit.

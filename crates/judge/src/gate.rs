@@ -54,7 +54,7 @@ pub struct GateResult {
     pub condition: String,
     /// The job; empty: the whole run.
     pub job: String,
-    /// What it was measured of; `None` for what is no figure.
+    /// The operation; `None` for requirements without a figure.
     pub operation: Option<Operation>,
     /// The figure and the interval that holds its true value in 95 of 100 cases; infinite ends where
     /// there are too few data for one. `None` for conditions about steadiness and findings.

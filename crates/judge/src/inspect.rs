@@ -2,7 +2,7 @@
 //!
 //! Fourteen questions, each answered by what was found, one sentence on what it means here, and
 //! what to decide. Nothing is measured: what only a run shows (how busy CPUs and devices are, what a
-//! cache served) becomes what can be told beforehand.
+//! cache served) is replaced by what is known beforehand.
 
 mod cache;
 mod cpu;

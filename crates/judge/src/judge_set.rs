@@ -4,18 +4,13 @@ use crate::checks;
 use crate::finding::Finding;
 use crate::judged::Judged;
 use crate::verdict::{Confidence, Limit, Verdict};
-use record::RecordSet;
+use record::{RecordSet, distinct};
 use std::collections::BTreeMap;
 
 /// Merges the verdicts and findings of the runs of a set; `judged` holds the judgements of its runs in
 /// order. Where a set has several cells, jobs are named with their cell.
 pub fn judge_set(set: &RecordSet, judged: &[Judged]) -> Judged {
-    let mut cells: Vec<&str> = Vec::new();
-    for run in &set.runs {
-        if !cells.contains(&run.cell_name()) {
-            cells.push(run.cell_name());
-        }
-    }
+    let cells = distinct(set.runs.iter().map(|run| run.cell_name()));
     let several = cells.len() > 1;
     let mut verdicts = Vec::new();
     let mut findings = Vec::new();
@@ -73,12 +68,8 @@ fn merged(runs: &[&Judged]) -> Vec<Finding> {
 
 /// One verdict for each job: that of the majority of runs.
 fn agreed(runs: &[&Judged]) -> Vec<Verdict> {
-    let mut jobs: Vec<&str> = Vec::new();
-    for verdict in runs.iter().flat_map(|run| &run.verdicts) {
-        if !jobs.contains(&verdict.job.as_str()) {
-            jobs.push(&verdict.job);
-        }
-    }
+    let jobs =
+        distinct(runs.iter().flat_map(|run| &run.verdicts).map(|verdict| verdict.job.as_str()));
     let of = |job: &str| {
         let all = runs.iter().flat_map(|run| &run.verdicts);
         all.filter(|verdict| verdict.job == job).collect::<Vec<_>>()

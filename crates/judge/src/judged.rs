@@ -21,7 +21,7 @@ pub struct Judged {
     pub groups: Vec<GroupMetrics>,
     /// Devices under the targets, stacked ones before their members. Empty when no job wants them.
     pub disks: Vec<DiskMetrics>,
-    /// How idle the CPUs were, when that was asked for.
+    /// Idle time of the CPUs, if requested.
     pub idleness: Option<Idleness>,
     /// From the start of the first worker to the end of the last, in nanoseconds.
     pub elapsed_ns: u64,
@@ -43,13 +43,13 @@ pub fn judge(record: &RunRecord) -> Judged {
     Judged { findings, verdicts, ..figures(record) }
 }
 
-/// What is to be known about the figures of a run that still goes on: not more than what can be told
-/// before its end, and nothing that its end would take back unless things change.
+/// The findings about a run in progress: only findings that the end of the run would confirm, unless
+/// conditions change.
 pub fn findings_so_far(record: &RunRecord) -> Vec<Finding> {
     checks::look_so_far(&Case::of(record))
 }
 
-/// Derives the numbers alone: of a run that still goes on there is no verdict yet.
+/// Derives only the numbers: a run in progress has no verdict yet.
 pub fn figures(record: &RunRecord) -> Judged {
     let mut units: Vec<UnitMetrics> =
         report_units(record).into_iter().map(|jobs| unit::measure(&jobs)).collect();

@@ -18,7 +18,7 @@ pub struct Repeated {
     pub job: String,
     /// What it did.
     pub operation: Operation,
-    /// Which latency of requests: "first byte" or "whole"; `None` of what is no request.
+    /// Which latency of requests: "first byte" or "whole"; `None` for other operations.
     pub latency: Option<&'static str>,
     /// Its figures, those that every repeat has.
     pub figures: Vec<RepeatedFigure>,

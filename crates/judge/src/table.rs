@@ -57,7 +57,7 @@ pub struct LatencyCurve {
     pub count: u64,
     /// (percentile, nanoseconds), rising, as far as there are enough values beyond.
     pub points: Vec<(f64, f64)>,
-    /// The largest percentile that so many values support.
+    /// The largest percentile that this number of values supports.
     pub end: f64,
     /// (percentile, its interval) at the usual percentiles.
     pub intervals: Vec<(f64, Estimate)>,

@@ -4,7 +4,7 @@ use crate::case::{Case, CpuShare, Part};
 use crate::metrics::series::{Slot, slots};
 use crate::metrics::window::per_second;
 use crate::stats::{change_points, median, supports};
-use record::{Direction, LatencyHistory, Nanos, RunRecord, Sample};
+use record::{Direction, LatencyHistory, Nanos, RunRecord, Sample, distinct};
 
 /// Largest number of steps; neighbours are merged.
 const STEPS_MAX: usize = 600;
@@ -45,7 +45,7 @@ pub struct DirectionSeries {
     pub direction: Direction,
     /// Its rates, step by step.
     pub steps: Vec<SeriesStep>,
-    /// How its completion latencies were distributed; empty in records of before that was kept.
+    /// How its completion latencies were distributed; empty in older records.
     pub history: LatencyHistory,
     /// For each of [`PERCENTILES`] the (begin, nanoseconds) of the steps with enough completions for
     /// it.
@@ -281,12 +281,8 @@ pub fn device_traffic(record: &RunRecord) -> Vec<DeviceTraffic> {
     let case = Case::of(record);
     let from = case.parts.iter().map(|part| part.from).min().unwrap_or_default();
     let to = case.parts.iter().map(|part| part.to).max().unwrap_or(Nanos(0));
-    let mut names: Vec<&str> = Vec::new();
-    for device in case.parts.iter().flat_map(|part| case.disks_of(part)) {
-        if !names.contains(&device.name.as_str()) {
-            names.push(&device.name);
-        }
-    }
+    let devices = case.parts.iter().flat_map(|part| case.disks_of(part));
+    let names = distinct(devices.map(|device| device.name.as_str()));
     let of = |name: &str| {
         let used = case.device_use_in(name, from, to)?;
         Some(DeviceTraffic {

@@ -235,13 +235,13 @@ fn line_fits_better(values: &[f64], levels: &[Level]) -> bool {
 /// Something of the machine that changed at or next to a change of level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coincidence {
-    /// The first run with the new circumstances, of all runs.
+    /// The first run in the new environment, of all runs.
     pub at: usize,
     /// What changed.
     pub difference: Difference,
 }
 
-/// Runs before and after a change where circumstances are compared: ranks cannot place a change closer
+/// Runs before and after a change where environments are compared: ranks cannot place a change closer
 /// when a run beside it is unlike its level.
 pub const AROUND: usize = 2;
 
@@ -250,7 +250,7 @@ pub fn around(change: &Change, count: usize) -> std::ops::Range<usize> {
     change.at.saturating_sub(AROUND)..(change.at + AROUND).min(count)
 }
 
-/// What changed of the circumstances within the runs [`around`] a change, those at the change itself
+/// The changes of the environment within the runs [`around`] a change, those at the change itself
 /// first, grave ones before light ones; `first` is the number of the first of the runs.
 pub fn coincidences(change: &Change, first: usize, runs: &[&RunRecord]) -> Vec<Coincidence> {
     let mut found: Vec<Coincidence> = Vec::new();

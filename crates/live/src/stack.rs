@@ -1,7 +1,7 @@
 //! Block devices in display order, with their nesting.
 
 use crate::Rates;
-use record::{DeviceFacts, DeviceKind};
+use record::{DeviceFacts, DeviceKind, distinct};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -104,15 +104,12 @@ impl Builder<'_> {
     /// The devices below a device, in natural order, with partitions replaced by disks if they are
     /// left out.
     fn below(&self, device: &DeviceFacts) -> Vec<String> {
-        let mut below: Vec<String> = Vec::new();
-        for name in &device.below {
+        let shown = |name: &String| {
             let disk = self.devices.get(name).filter(|_| self.is_partition(name));
             let disk = disk.and_then(|partition| partition.below.first());
-            let name = disk.filter(|_| !self.partitions).unwrap_or(name);
-            if !below.contains(name) {
-                below.push(name.clone());
-            }
-        }
+            disk.filter(|_| !self.partitions).unwrap_or(name).clone()
+        };
+        let mut below = distinct(device.below.iter().map(shown));
         below.sort_by_key(|name| natural(name));
         below
     }

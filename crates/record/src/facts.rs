@@ -1,6 +1,6 @@
 //! What the machine was before the run.
 
-use crate::{Bytes, Environment, Health, InterruptFacts};
+use crate::{Bytes, Environment, Health, InterruptFacts, distinct};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -356,6 +356,27 @@ pub struct DeviceFacts {
     pub activity: Option<String>,
 }
 
+impl FilesystemFacts {
+    /// Whether it keeps its files only in memory.
+    pub fn is_in_memory(&self) -> bool {
+        matches!(&*self.kind, "tmpfs" | "ramfs" | "devtmpfs" | "hugetlbfs")
+    }
+
+    /// Whether another machine has its files.
+    pub fn is_remote(&self) -> bool {
+        let network = matches!(&*self.kind, "nfs" | "nfs4" | "cifs" | "smb3" | "9p" | "virtiofs");
+        network || matches!(&*self.kind, "afs" | "ceph" | "glusterfs" | "lustre" | "beegfs")
+    }
+}
+
+impl DeviceFacts {
+    /// Whether it is memory that appears as a disk.
+    pub fn is_memory(&self) -> bool {
+        matches!(self.kind, DeviceKind::Zram | DeviceKind::Ram)
+            || self.transport.as_deref() == Some("memory")
+    }
+}
+
 impl Facts {
     /// Words that an entry of [`Facts::unknown`] has when root would be told.
     pub const ROOT_ONLY: &'static str = "only root may";
@@ -376,13 +397,7 @@ impl Facts {
     pub fn tops_of(&self, target: &str) -> Vec<&str> {
         let Some(target) = self.targets.get(target) else { return Vec::new() };
         let filesystem = target.filesystem.iter().flat_map(|f| &f.devices);
-        let mut tops: Vec<&str> = Vec::new();
-        for top in target.device.iter().chain(filesystem) {
-            if !tops.contains(&top.as_str()) {
-                tops.push(top);
-            }
-        }
-        tops
+        distinct(target.device.iter().chain(filesystem).map(String::as_str))
     }
 
     /// Leaves out what names one piece of hardware in the world.

@@ -9,6 +9,7 @@ mod coarse;
 mod counters;
 pub mod date;
 mod direction;
+mod distinct;
 mod engine;
 mod environment;
 mod evidence;
@@ -40,6 +41,7 @@ pub use counters::{
     SharedStamps, SizeMap, SyncResult,
 };
 pub use direction::{Direction, PerDirection};
+pub use distinct::distinct;
 pub use engine::{ENGINES, Engine, EngineRow, NameUse, UNBUILT_ENGINES, UnbuiltEngine};
 pub use environment::{CgroupFacts, CgroupPlace, Environment, InterruptFacts};
 pub use evidence::{Content, Evidence, FileEvidence, FileLook, Neighbour};

@@ -38,15 +38,15 @@ pub fn text(comparison: &Comparison, style: &Style) -> String {
 fn environment_text(comparison: &Comparison, style: &Style) -> String {
     let differences = &comparison.environment;
     if differences.is_empty() {
-        return match comparison.circumstances_unknown {
-            true => "Circumstances were not recorded: machine, storage or settings may differ.\n",
-            false => "Same circumstances: no difference in machine, storage or settings.\n",
+        return match comparison.environment_unknown {
+            true => "The environment was not recorded: machine, storage or settings may differ.\n",
+            false => "Same environment: no difference in machine, storage or settings.\n",
         }
         .into();
     }
     let is_grave = differences.iter().any(|difference| difference.is_grave);
     let severity = if is_grave { Severity::Warning } else { Severity::Note };
-    let mut out = style.severity(severity, "The circumstances differ") + "\n";
+    let mut out = style.severity(severity, "The environments differ") + "\n";
     out.extend(differences.iter().map(|difference| difference_line(difference, style)));
     out
 }
@@ -278,7 +278,7 @@ pub(crate) fn value(comparison: &Comparison) -> Value {
         .collect();
     json!({
         "environment": differences(&comparison.environment),
-        "environment_recorded": !comparison.circumstances_unknown,
+        "environment_recorded": !comparison.environment_unknown,
         "findings": {
             "before": comparison.doubts.0.iter().map(finding_json).collect::<Vec<_>>(),
             "after": comparison.doubts.1.iter().map(finding_json).collect::<Vec<_>>(),
@@ -376,9 +376,9 @@ mod tests {
     }
 
     #[test]
-    fn the_text_fits_the_screen_and_names_circumstances_first() {
+    fn the_text_fits_the_screen_and_names_the_environment_first() {
         let text = text(&comparison(), &Style::default());
-        assert!(text.starts_with("The circumstances differ\n  kernel: "), "{text}");
+        assert!(text.starts_with("The environments differ\n  kernel: "), "{text}");
         assert!(text.contains("no difference shown"), "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     }

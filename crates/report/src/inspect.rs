@@ -15,7 +15,7 @@ pub fn text(inspection: &Inspection, style: Style) -> String {
     for section in &inspection.sections {
         out += &self::section(section, style);
     }
-    let notes = [("Not found out", &inspection.unknown), ("Root would see", &inspection.as_root)];
+    let notes = [("Unknown", &inspection.unknown), ("Root can see", &inspection.as_root)];
     for (title, texts) in notes {
         let words: Vec<Word> = texts.iter().map(|text| Word::plain(text)).collect();
         if !words.is_empty() {
@@ -244,14 +244,14 @@ mod tests {
         assert!((1..=14).all(begins), "{shown}");
         assert!(shown.starts_with("/dev/shm: tmpfs\n"));
         assert!(shown.contains("!! durability: memory"), "{shown}");
-        assert!(shown.contains(" Not found out one thing\n"), "{shown}");
-        assert!(!shown.contains("Root would see"), "{shown}");
+        assert!(shown.contains(" Unknown       one thing\n"), "{shown}");
+        assert!(!shown.contains("Root can see"), "{shown}");
         assert!(!shown.contains('\x1b'));
         let mut facts = facts("/dev/shm");
         facts.unknown = vec![format!("sda: {} ask it for its health", Facts::ROOT_ONLY)];
         let shown = text(&judge::inspect(&facts, "/dev/shm"), Style::default());
-        assert!(shown.contains("\n Root would see sda: only root may ask"), "{shown}");
-        assert!(!shown.contains("Not found out"), "{shown}");
+        assert!(shown.contains("\n Root can see  sda: only root may ask"), "{shown}");
+        assert!(!shown.contains("Unknown"), "{shown}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::style::Style;
 use crate::suite::parts::{duration, findings};
 use crate::verdict::sentence;
 use judge::Finding;
-use record::{Severity, human};
+use record::{Severity, distinct, human};
 use suite::LimitGroup;
 use suite::sweep::{Conclusion, FailureGroup};
 
@@ -51,12 +51,7 @@ fn cell_count(found: usize, cells: usize) -> String {
 }
 
 fn failure(failed: &FailureGroup, style: &Style) -> String {
-    let mut cells: Vec<String> = Vec::new();
-    for cell in &failed.cells {
-        if !cells.contains(cell) {
-            cells.push(cell.clone());
-        }
-    }
+    let cells = distinct(&failed.cells);
     let runs = human::counted(failed.cells.len(), "run");
     let line = format!("{runs} failed ({}): {}", human::list_up_to(&cells, NAMES_MAX), failed.text);
     style.severity(Severity::Error, &style.wrap(&line, 0)) + "\n"

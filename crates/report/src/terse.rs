@@ -3,7 +3,7 @@
 use crate::fio_rates::FioRates;
 use crate::options::RenderOptions;
 use crate::subject::Subject;
-use judge::{DirectionMetrics, DiskMetrics, LatencyStats, UnitMetrics};
+use judge::{DirectionMetrics, DiskMetrics, DiskTotals, LatencyStats, UnitMetrics};
 use record::{Direction, Show};
 use std::fmt::Write;
 
@@ -139,7 +139,7 @@ fn latency(out: &mut String, stats: Option<&LatencyStats>) {
 fn disk_fields(out: &mut String, disk: &DiskMetrics) {
     for (name, totals) in [(disk.name.as_str(), Some(&disk.own)), ("slaves", disk.members.as_ref())]
     {
-        let Some(totals) = totals else { continue };
+        let Some(DiskTotals { counters: totals, util }) = totals else { continue };
         let _ = write!(
             out,
             ";{name};{};{};{};{};{};{};{};{:3.2}%",
@@ -149,8 +149,8 @@ fn disk_fields(out: &mut String, disk: &DiskMetrics) {
             totals.write_merges,
             totals.read_ticks_ms,
             totals.write_ticks_ms,
-            totals.in_queue_ms,
-            totals.util,
+            totals.queue_ms,
+            util,
         );
     }
 }

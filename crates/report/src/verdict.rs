@@ -4,7 +4,7 @@
 use crate::messages::severity;
 use crate::style::{Style, printable};
 use judge::{Finding, Judged, Verdict};
-use record::{Severity, human};
+use record::{Severity, distinct, human};
 
 /// The most verdicts shown one by one; of more, those with the same limit are shown together.
 const VERDICTS_MAX: usize = 8;
@@ -23,12 +23,7 @@ pub fn text(judged: &Judged, style: &Style) -> String {
 pub fn brief(judged: &Judged, style: &Style) -> String {
     let mut out = verdict_and_findings(judged, style, Severity::Warning);
     let notes = judged.findings.iter().filter(|finding| finding.severity < Severity::Warning);
-    let mut named: Vec<&str> = Vec::new();
-    for finding in notes {
-        if !named.contains(&finding.check) {
-            named.push(finding.check);
-        }
-    }
+    let named = distinct(notes.map(|finding| finding.check));
     if !named.is_empty() {
         let text = format!("of less weight: {}", named.join(", "));
         out += &style.paragraph(&text, 2);

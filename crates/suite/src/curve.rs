@@ -44,7 +44,7 @@ pub struct Setting {
     pub depths: Vec<u32>,
     /// Depths between those are measured where it matters.
     pub is_refined: bool,
-    /// Threads, each with so many in flight.
+    /// Threads, each with its own I/Os in flight.
     pub threads: u32,
     /// How often every depth is measured.
     pub repeat: u32,
@@ -135,8 +135,8 @@ impl Curve {
         Stage::Depths { left, is_fine: false }
     }
 
-    /// The depths between those that matter, with those they are to be told from; none when they are
-    /// next to each other already.
+    /// The depths between those that matter, together with those they are compared with; none if those
+    /// are already neighbours.
     fn fine(&self) -> Stage {
         let setting = &self.setting;
         let rows = rows(&self.measured, setting.seed);

@@ -8,7 +8,7 @@ use record::{Direction, Histogram, JobRecord};
 pub struct Estimated {
     /// The figure.
     pub value: f64,
-    /// Lower and upper end; `None` where what was measured does not bound it.
+    /// Lower and upper end; `None` if the measurement does not bound it.
     pub interval: Option<(f64, f64)>,
 }
 

@@ -1,7 +1,7 @@
 //! Findings of several runs, merged.
 
 use judge::Finding;
-use record::Sentence;
+use record::{Sentence, distinct};
 use std::cmp::Reverse;
 
 /// Merges findings of the same check: the text of the most severe one, and the jobs of all. Returns the
@@ -22,12 +22,7 @@ pub(crate) fn merge_by_check(findings: impl IntoIterator<Item = Finding>) -> Vec
 
 /// Merges findings of one check.
 fn merge(group: Vec<Finding>) -> Option<Finding> {
-    let mut jobs: Vec<String> = Vec::new();
-    for job in group.iter().flat_map(|finding| &finding.jobs) {
-        if !jobs.contains(job) {
-            jobs.push(job.clone());
-        }
-    }
+    let jobs = distinct(group.iter().flat_map(|finding| finding.jobs.clone()));
     let alike = group.iter().all(|finding| finding.text == group[0].text);
     // The first one of the highest severity.
     let mut first = group.into_iter().rev().max_by_key(|finding| finding.severity)?;

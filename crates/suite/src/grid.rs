@@ -249,7 +249,7 @@ fn reading(runs: &[&RunRecord], measure: &Measure, seed: u64) -> Reading {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulated::{self, SimulatedDisk};
+    use crate::testing::{self, SimulatedDisk};
 
     fn at(bs: &str, depth: u32) -> Vec<Coordinate> {
         let coordinate = |dimension: &str, value: &str| Coordinate {
@@ -261,7 +261,7 @@ mod tests {
 
     fn run(bs: &str, depth: u32, round: u32) -> RunRecord {
         let bytes = number(bs).unwrap() as u64;
-        let mut run = SimulatedDisk::fast().run(&simulated::step("randread", bytes, depth, 1000));
+        let mut run = SimulatedDisk::fast().run(&testing::step("randread", bytes, depth, 1000));
         run.cell = Some(Cell { name: format!("{bs} {depth}"), round, at: at(bs, depth) });
         run
     }
@@ -303,7 +303,7 @@ mod tests {
 
     #[test]
     fn what_is_missing_failed_or_without_the_figure_is_known_as_that() {
-        let mut failed = simulated::failed("4k 4", "read", 5);
+        let mut failed = testing::failed("4k 4", "read", 5);
         failed.cell.as_mut().unwrap().at = at("4k", 4);
         let mut stopped = run("16k", 1, 0);
         stopped.interrupted_by = Some(2);
@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn failed_repeats_count_for_nothing_and_runs_made_again_as_they_went_then() {
-        let mut failed = simulated::failed("4k 4", "read", 5);
+        let mut failed = testing::failed("4k 4", "read", 5);
         failed.cell = Some(Cell { name: "4k 4".into(), round: 1, at: at("4k", 4) });
         let grid = Grid::of(&set(vec![run("4k", 4, 0), failed.clone()]), &iops());
         assert_eq!(

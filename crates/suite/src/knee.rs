@@ -173,7 +173,7 @@ impl Suite for KneeSearch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulated::SimulatedDisk;
+    use crate::testing::SimulatedDisk;
     use proptest::prelude::*;
 
     fn curve(width: f64, service_ns: f64) -> Vec<Point> {

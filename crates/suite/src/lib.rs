@@ -24,7 +24,7 @@ pub mod test;
 pub mod trim;
 
 #[cfg(test)]
-mod simulated;
+mod testing;
 
 pub use estimate::Estimated;
 pub use limits::LimitGroup;

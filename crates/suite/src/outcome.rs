@@ -96,12 +96,12 @@ pub fn failures(set: &RecordSet) -> Vec<Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulated::{self, SimulatedDisk};
+    use crate::testing::{self, SimulatedDisk};
     use record::Message;
 
     #[test]
     fn the_outcome_follows_from_the_record() {
-        let step = simulated::step("randread", 4096, 4, 1000);
+        let step = testing::step("randread", 4096, 4, 1000);
         let record = SimulatedDisk::fast().run(&step);
         assert_eq!(failure(&record), None);
         let outcome = summarize_run(&record, Direction::Read).unwrap();
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_failure_prefers_the_message_to_the_error_count() {
-        let mut record = simulated::failed("fill", "write", 28);
+        let mut record = testing::failed("fill", "write", 28);
         assert_eq!(failure(&record).unwrap().text, "write failed: errno 28");
         record.messages.push(Message::error(Some("fill"), "write of 4096 bytes: no space"));
         let expected =
@@ -123,7 +123,7 @@ mod tests {
         let stopped = RunRecord { interrupted_by: Some(2), ..RunRecord::default() };
         assert_eq!(failure(&stopped), None);
         let stalled = SimulatedDisk { stalled: true, ..SimulatedDisk::fast() };
-        let record = stalled.run(&simulated::step("randread", 4096, 4, 1000));
+        let record = stalled.run(&testing::step("randread", 4096, 4, 1000));
         assert!(failure(&record).unwrap().text.contains("no I/O completed"));
     }
 }

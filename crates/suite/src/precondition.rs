@@ -180,7 +180,7 @@ pub fn conclude(set: &RecordSet) -> Conclusion {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulated::{self, SimulatedDisk};
+    use crate::testing::{self, SimulatedDisk};
 
     fn setting() -> Setting {
         Setting {
@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn errors_and_signals_end_it() {
         let mut suite = Precondition::new(setting());
-        suite.completed(&simulated::failed("fill", "write", 28));
+        suite.completed(&testing::failed("fill", "write", 28));
         assert!(suite.next().is_none() && suite.failed().is_some());
         let mut suite = Precondition::new(setting());
         let step = suite.next().unwrap();
@@ -248,7 +248,7 @@ mod tests {
     fn a_place_without_direct_io_is_written_all_the_same() {
         let mut suite = Precondition::new(setting());
         assert!(suite.next().is_some());
-        let lines = suite.completed(&simulated::failed("fill", "open", 22));
+        let lines = suite.completed(&testing::failed("fill", "open", 22));
         assert!(lines[0].contains("O_DIRECT"));
         assert!(suite.next().unwrap().arguments.contains(&"--direct=0".to_owned()));
     }

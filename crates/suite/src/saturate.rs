@@ -26,7 +26,7 @@ pub struct Rounds {
     pub region: Bytes,
     /// Length of one; `None`: as suits the speed of the target.
     pub round: Option<Nanos>,
-    /// After so many rounds it is given up.
+    /// The largest number of rounds.
     pub rounds_max: u32,
     /// After this time it is given up.
     pub time_max: Option<Nanos>,
@@ -178,7 +178,7 @@ impl Suite for Saturation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulated::{self, SimulatedDisk};
+    use crate::testing::{self, SimulatedDisk};
 
     fn rounds() -> Rounds {
         let round = Some(Nanos::SECOND);
@@ -223,7 +223,7 @@ mod tests {
     fn a_failure_or_a_signal_ends_it() {
         let mut saturating = Saturation::new(Target::new("x", true), rounds());
         assert!(saturating.next().is_some());
-        let lines = saturating.completed(&simulated::failed(CELL, "write", 5));
+        let lines = saturating.completed(&testing::failed(CELL, "write", 5));
         assert!(lines[0].contains("errno 5") && saturating.next().is_none());
         let mut saturating = Saturation::new(Target::new("x", true), rounds());
         let step = saturating.next().unwrap();

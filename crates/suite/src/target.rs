@@ -160,7 +160,7 @@ impl EndCondition {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulated;
+    use crate::testing;
 
     fn shape() -> JobSpec {
         JobSpec {
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn only_what_failed_is_given_up() {
-        let failed = |operation, errno| simulated::failed("fill", operation, errno);
+        let failed = |operation, errno| testing::failed("fill", operation, errno);
         let mut target = Target::new("x", true);
         assert_eq!(target.step_down(&failed("open", 13)), None);
         assert_eq!(target.step_down(&failed("write", EINVAL)), None);

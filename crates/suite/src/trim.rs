@@ -8,7 +8,7 @@ use judge::compare::{Comparison, Options, compare};
 use record::{Bytes, Cell, Coordinate, Direction, Nanos, RecordSet, RunRecord};
 use std::collections::VecDeque;
 
-/// What the coordinate of a run tells: which side of the trim it is on.
+/// The coordinate of a run: before or after the trim.
 const DIMENSION: &str = "trim";
 const BEFORE: &str = "before";
 const AFTER: &str = "after";
@@ -128,7 +128,7 @@ impl Suite for Writes {
     }
 }
 
-/// What a device is told to forget, as jobs that trim.
+/// The region to discard, as jobs that trim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
     /// Where it begins.
@@ -253,7 +253,7 @@ fn side(set: &RecordSet, side: &str) -> RecordSet {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulated::{self, SimulatedDisk};
+    use crate::testing::{self, SimulatedDisk};
 
     fn setting() -> Setting {
         Setting {
@@ -299,10 +299,10 @@ mod tests {
     #[test]
     fn a_failure_or_a_signal_ends_it() {
         let mut writes = Writes::before(setting());
-        writes.completed(&simulated::failed("fill", "write", 28));
+        writes.completed(&testing::failed("fill", "write", 28));
         assert!(writes.next().is_none());
         let mut writes = Writes::before(setting());
-        assert!(writes.completed(&simulated::failed("fill", "open", 22))[0].contains("O_DIRECT"));
+        assert!(writes.completed(&testing::failed("fill", "open", 22))[0].contains("O_DIRECT"));
         assert_eq!(writes.next().unwrap().cell.name, "fill");
     }
 
@@ -319,7 +319,7 @@ mod tests {
             };
             options.push((of("offset"), of("size"), of("bs")));
             assert!(step.arguments.contains(&"--rw=trim".to_owned()));
-            discard.completed(&SimulatedDisk::fast().run(&simulated::step("write", 4096, 1, 10)));
+            discard.completed(&SimulatedDisk::fast().run(&testing::step("write", 4096, 1, 10)));
         }
         assert_eq!(options, [(4096, 8 << 20, 4 << 20), (4096 + (8 << 20), 2 << 20, 2 << 20)]);
         let even = Range { length: Bytes(8 << 20), ..range };

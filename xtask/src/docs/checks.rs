@@ -1,6 +1,6 @@
 //! docs/CHECKS.md: what the checks say of themselves.
 
-use judge::checks::{ALL, Check, How, Look};
+use judge::checks::{ALL, Check, FORMER_IDS, How, Look};
 use record::Sentence;
 
 const HEAD: &str = "\
@@ -8,18 +8,18 @@ const HEAD: &str = "\
 
 <!-- Written by `cargo xtask docs` from the checks in crates/judge/src/checks. -->
 
-After every run fathom looks at what the machine did and says what the figures are worth. What a
-check finds is printed with its id in brackets: `warning [served-from-cache] …`.
+After every run, fathom checks what the machine did and whether the figures mean what they seem to
+mean. A finding is printed with the id of its check in brackets: `warning [served-from-cache] …`.
 
 | level | meaning |
 |---|---|
 | note | good to know |
-| warning | the figure may not mean what it seems to |
+| warning | the figure may not mean what it seems to mean |
 | error | something failed |
 
-Each check has two tests: in one the situation is there and the check speaks, in the other it is not
-and the check is silent. The situation is made with real I/O (*real*), or is that of a recorded or
-invented machine (*recorded*).
+Each check has two tests. In one the situation exists, and the check reports it. In the other it does
+not exist, and the check reports nothing. Tests create the situation with real I/O (*real*) or take it
+from the record of a real or an invented machine (*recorded*).
 
 ## All checks
 
@@ -28,15 +28,15 @@ invented machine (*recorded*).
 /// The whole document.
 pub fn markdown() -> String {
     let mut out = String::from(HEAD);
-    out += "| check | question | proven by | fires in | silent in |\n|---|---|---|---|---|\n";
+    out += "| check | question | tested with | reports in | silent in |\n|---|---|---|---|---|\n";
     for check in ALL {
         let id = check.id;
         out += &format!(
             "| [{id}](#{id}) | {} | {} | {} | {} |\n",
             cell(check.question),
             how(check),
-            test(check.proof.fires),
-            test(check.proof.silent),
+            test(&check.firing_test()),
+            test(&check.silent_test()),
         );
     }
     out.extend(ALL.iter().map(|check| section(check)));
@@ -45,21 +45,24 @@ pub fn markdown() -> String {
 
 fn section(check: &Check) -> String {
     let looks_at = match check.look {
-        Look::Run(_) | Look::Data(_) => "each run",
+        Look::Part(_) | Look::Data(_) | Look::Run(_) => "each run",
         Look::Set(_) => "runs that repeat each other",
-        Look::Pair(_) => "a run and an earlier one it is compared with",
+        Look::Pair(_) => "an earlier and a later run that are compared",
     };
     let cause = Sentence::from(check.cause).to_string();
     let remedy = (check.remedy)().to_string();
     let rows = [
-        ("Looks at", looks_at),
+        ("Subject", looks_at),
         ("Evidence", check.evidence),
-        ("Speaks", check.threshold),
-        ("Why there", check.reason),
+        ("Reports", check.threshold),
+        ("Why these values", check.reason),
         ("Usual cause", &cause),
         ("Cure", &remedy),
     ];
     let mut out = format!("\n## {}\n\n{}\n\n", check.id, check.question);
+    if let Some((former, _)) = FORMER_IDS.iter().find(|(_, id)| *id == check.id) {
+        out += &format!("Its former id, `{former}`, is still accepted.\n\n");
+    }
     for (label, text) in rows.iter().filter(|(_, text)| !text.is_empty()) {
         out += &format!("- **{label}:** {}\n", escaped(text));
     }

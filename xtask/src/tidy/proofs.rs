@@ -10,7 +10,7 @@ use std::path::Path;
 /// Every check whose file, or whose tests, are not where it says.
 pub fn check(root: &Path) -> Result<Vec<Finding>> {
     let checks: Vec<_> =
-        ALL.iter().map(|check| (check.id, [check.proof.fires, check.proof.silent])).collect();
+        ALL.iter().map(|check| (check.id, [check.firing_test(), check.silent_test()])).collect();
     let mut findings = check_proofs(root, &checks);
     findings.extend(check_document(root, "docs/FIO-DIFFERENCES.md")?);
     Ok(findings)
@@ -30,7 +30,7 @@ fn check_document(root: &Path, document: &str) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-fn check_proofs(root: &Path, checks: &[(&str, [&str; 2])]) -> Vec<Finding> {
+fn check_proofs(root: &Path, checks: &[(&str, [impl AsRef<str>; 2])]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (index, (id, proofs)) in checks.iter().enumerate() {
         let file = format!("crates/judge/src/checks/{}.rs", id.replace('-', "_"));
@@ -41,7 +41,7 @@ fn check_proofs(root: &Path, checks: &[(&str, [&str; 2])]) -> Vec<Finding> {
         if checks[..index].iter().any(|(other, _)| other == id) {
             wrong(format!("there are two checks {id}"));
         }
-        for proof in proofs.iter().filter(|proof| !is_test(root, proof)) {
+        for proof in proofs.iter().map(AsRef::as_ref).filter(|proof| !is_test(root, proof)) {
             wrong(format!("{id} says it is proven by {proof}, and there is no such test"));
         }
     }

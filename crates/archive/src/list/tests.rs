@@ -35,6 +35,24 @@ fn added_runs_are_listed_loaded_and_counted() {
 }
 
 #[test]
+fn a_finding_is_found_by_the_former_and_the_new_id_of_its_check() {
+    let (_directory, mut archive) = archive();
+    for (job, check) in [("old", "depth-costume"), ("new", "depth-beyond-knee"), ("calm", "errors")]
+    {
+        let run = record(job, 1);
+        let id = archive.add(&run, &Lineage::alone("run")).unwrap();
+        let summary = crate::Summary { findings: vec![check], ..crate::Summary::default() };
+        archive.save_summary(&id, &summary).unwrap();
+    }
+    for id in ["depth-costume", "depth-beyond-knee", "not-steady,depth-costume"] {
+        let mut found = jobs(&archive, &format!("finding={id}"));
+        found.sort();
+        assert_eq!(found, ["new", "old"], "{id}");
+        assert_eq!(jobs(&archive, &format!("finding!={id}")), ["calm"], "{id}");
+    }
+}
+
+#[test]
 fn the_run_before_is_the_last_that_did_the_same_without_errors() {
     let (_directory, mut archive) = archive();
     let ids: Vec<RunId> = (0..3).map(|hour| add(&mut archive, &record("web", hour))).collect();

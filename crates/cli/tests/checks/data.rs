@@ -62,7 +62,7 @@ fn zeros_on_a_layer_that_compresses_are_found() {
     assert!(found.text.contains("zero_buffers"), "{found:?}");
     let read = [&READ[..], &["--filename=zeros", "--size=16m"]].concat();
     let found = the_finding(&recorded(mounted.path(), 0, &read), "compressible-data");
-    assert!(found.text.contains("compress to"), "{found:?}");
+    assert!(found.text.contains("compresses to"), "{found:?}");
 }
 
 #[test]

@@ -39,21 +39,21 @@ fn an_asynchronous_engine_reaches_its_depth() {
     let arguments = [&JOB[..], &["--ioengine=io_uring", "--iodepth=4"]].concat();
     let record = recorded(directory.path(), 0, &arguments);
     silent(&record, "depth-not-reached");
-    let costume = findings(&record, "depth-costume");
-    assert!(costume.iter().all(|found| found.severity == Severity::Note), "{costume:#?}");
+    let found = findings(&record, "depth-beyond-knee");
+    assert!(found.iter().all(|found| found.severity == Severity::Note), "{found:#?}");
 }
 
 #[test]
-fn depth_beyond_the_knee_is_a_costume() {
+fn depth_beyond_the_knee_only_queues() {
     let _alone = alone();
     let directory = scratch();
     let deep = [&JOB[..], &["--ioengine=io_uring", "--iodepth=512"]].concat();
-    let found = the_finding(&recorded(directory.path(), 0, &deep), "depth-costume");
+    let found = the_finding(&recorded(directory.path(), 0, &deep), "depth-beyond-knee");
     assert_eq!(found.severity, Severity::Warning, "{found:?}");
     assert!(found.text.contains("in front of it"), "{found:?}");
     // The cure.
     let cured = [&JOB[..], &["--ioengine=io_uring", "--iodepth=8"]].concat();
     let record = recorded(directory.path(), 0, &cured);
-    let left = findings(&record, "depth-costume");
+    let left = findings(&record, "depth-beyond-knee");
     assert!(left.iter().all(|found| found.severity == Severity::Note), "{left:#?}");
 }

@@ -77,7 +77,7 @@ fn writeback_from_before_is_background_work() {
     });
     let found = the_finding(&record, "background-work");
     assert_eq!(found.severity, Severity::Warning);
-    assert!(found.text.contains("written before the run reached"), "{found:?}");
+    assert!(found.text.contains("from before the run reached"), "{found:?}");
     assert!(found.remedy.to_string().contains("sync"), "{found:?}");
     // What becomes dirty on other disks meanwhile hides some of it, but most is no neighbour's: not
     // where nobody is seen who wrote so much.

@@ -66,7 +66,7 @@ fn large_asynchronous_writes_say_nothing_of_a_log() {
 }
 
 #[test]
-fn depth_was_a_costume() {
+fn depth_was_beyond_the_knee() {
     let _alone = alone();
     let disk = MemoryDisk::new(64 << 20);
     let directory = disk.directory.path();
@@ -74,9 +74,9 @@ fn depth_was_a_costume() {
     let job = ["--name=read", &filename, "--direct=1", "--rw=randread", "--ioengine=io_uring"];
     let timed = [&job[..], &["--time_based", "--runtime=1"]].concat();
     let deep = said(directory, &[&timed[..], &["--iodepth=256"]].concat());
-    let cure = named(&deep, "depth-costume");
-    assert!(cure.contains("the depth the program has"), "{cure}");
-    gone(&said(directory, &[&timed[..], &["--iodepth=1"]].concat()), "depth-costume");
+    let cure = named(&deep, "depth-beyond-knee");
+    assert!(cure.contains("the depth of the application"), "{cure}");
+    gone(&said(directory, &[&timed[..], &["--iodepth=1"]].concat()), "depth-beyond-knee");
 }
 
 #[test]
@@ -150,8 +150,8 @@ fn heat_changed_the_rules_in_the_middle() {
     };
     let found = the_finding(&with(health(85, 9)), "throttled-hot");
     assert_eq!(found.severity, Severity::Warning);
-    assert!(found.text.contains("slowed itself down 6 times"), "{found:?}");
-    assert!(found.remedy.to_string().starts_with("cool it"), "{found:?}");
+    assert!(found.text.contains("throttled itself 6 times"), "{found:?}");
+    assert!(found.remedy.to_string().starts_with("improve the cooling"), "{found:?}");
     assert_eq!(findings(&with(health(60, 3)), "throttled-hot"), []);
 }
 

@@ -23,7 +23,10 @@ fn half_a_second_is_too_short() {
     assert_eq!(found.severity, Severity::Note);
     assert_eq!(found.cause, "runtime is 500 ms");
     let found = the_finding(&record, "too-few-samples");
-    assert!(found.text.contains("read p99, p99.5, p99.9, p99.95 and p99.99 of"), "{found:?}");
+    assert!(
+        found.text.contains("read samples are too few for p99, p99.5, p99.9, p99.95 and p99.99"),
+        "{found:?}"
+    );
 }
 
 #[test]

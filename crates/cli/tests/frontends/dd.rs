@@ -281,7 +281,7 @@ fn findings_name_dds_operands() {
     let directory = scratch();
     let at = directory.path();
     let said = joined(&dd(at, "if=/dev/zero of=out bs=64K count=64").expect(0).out);
-    assert!(said.contains("Use oflag=dsync to synchronise as the program does"), "{said}");
+    assert!(said.contains("Use oflag=dsync to synchronise as the application does"), "{said}");
     assert!(!said.contains("--fdatasync") && !said.contains("--direct"), "{said}");
 }
 

@@ -125,7 +125,7 @@ fn results_of_fio_are_compared_as_they_are() {
     let shown = run(Command::new(FATHOM)
         .args(["compare", "before.json", "after.json", "--tolerance=99%"])
         .current_dir(directory.path()));
-    assert!(shown.expect(0).out.starts_with("Circumstances were not recorded"));
+    assert!(shown.expect(0).out.starts_with("The environment was not recorded"));
 }
 
 /// The JSON+ that fathom prints of a run.

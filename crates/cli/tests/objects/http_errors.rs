@@ -283,8 +283,8 @@ fn repeats_help_where_they_can_and_are_counted() {
     for part in [
         "sent=8, good=4, retries=4 (200 x 4; repeated after 503 x 4)",
         "the server answered 503 SlowDown: Please reduce your request rate.; the request was repeated",
-        "warning [server-throttles] job: the server turned 4 of 8 requests away (50 %)",
-        "each was repeated, and so is in the latency",
+        "warning [server-throttles] job: the server rejected 4 of 8 requests (50 %)",
+        "each was retried, so the latency includes it",
     ] {
         assert!(ran.said().contains(part), "{part}: {}", ran.said());
     }

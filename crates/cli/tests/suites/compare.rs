@@ -43,7 +43,7 @@ fn slower_beyond_the_tolerance_is_exit_code_4() {
     made(directory.path(), "a.json", &[]);
     let same = compare(directory.path(), &["a.json", "a.json"]).expect(0);
     assert!(same.out.contains("no difference shown"), "{}", same.out);
-    assert!(same.out.contains("Same circumstances"), "{}", same.out);
+    assert!(same.out.contains("Same environment"), "{}", same.out);
     slowed(directory.path(), "a.json", "b.json");
     let slow = compare(directory.path(), &["a.json", "b.json"]).expect(4);
     assert!(slow.out.contains("B is slower beyond the tolerance of 5 %"), "{}", slow.out);

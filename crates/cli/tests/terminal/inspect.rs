@@ -127,7 +127,7 @@ fn without_root_it_works_and_says_what_root_would_see() {
 
     let disk = loop_device(directory.path(), 16 << 20, &[]);
     let ran = as_nobody(directory.path(), &[&disk.device]).expect(0);
-    assert!(ran.out.contains(" Root would see"), "{}", ran.out);
+    assert!(ran.out.contains(" Root can see"), "{}", ran.out);
     assert!(ran.out.contains("only root may read what it holds"), "{}", ran.out);
 
     let closed = directory.path().join("closed");

@@ -8,7 +8,7 @@ use super::results::{Measured, Side, mean_ms, measured, record_of, sum, utc};
 use super::terminology::TERMINOLOGY;
 use super::topology::Topology;
 use judge::Judged;
-use record::{Facts, RecordSet};
+use record::{Facts, RecordSet, distinct};
 use report::style::Style;
 use tables::{cpus, distribution, effective, io, percentile_ms};
 
@@ -93,13 +93,7 @@ fn results(span: &Measured) -> String {
 
 /// Paths of the targets, each once.
 fn paths(span: &TimeSpan) -> Vec<&str> {
-    let mut paths: Vec<&str> = Vec::new();
-    for target in &span.targets {
-        if !paths.contains(&target.path.as_str()) {
-            paths.push(&target.path);
-        }
-    }
-    paths
+    distinct(span.targets.iter().map(|target| target.path.as_str()))
 }
 
 /// Several timespans together.

@@ -1,32 +1,27 @@
-//! Was the storage busy with work of its own?
+//! Did the storage do background work during the run?
 
-use super::check::{Check, How, Look, Proof};
+use super::prelude::*;
 use super::traffic::{self, Traffic};
-use super::words::{list, percent, size};
-use crate::case::Case;
-use crate::finding::{Figure, Finding};
-use record::{Direction, Severity};
 use std::collections::BTreeMap;
 
 const MIB: f64 = 1_048_576.0;
 /// Share of the disks' traffic, and bytes a second, that was left over from before.
 const LEFT_OVER_MIN: (f64, f64) = (0.05, 4.0 * MIB);
-/// Bytes discarded that nobody asked for.
+/// Smallest number of discarded bytes that no job requested.
 const DISCARDED_MIN: u64 = 64 << 20;
 
 pub(super) const CHECK: Check = Check {
     id: "background-work",
-    question: "Was the storage busy with work of its own?",
-    evidence: "what arrays and pools report of themselves (sync_action, scrub); dirty memory at the start of the run against what the disks wrote unasked; bytes discarded",
-    threshold: "warning for a resync, check or scrub; for data from before the run that makes up 5 % of the disks' traffic and 4 MiB/s; for 64 MiB discarded unasked (a note where the filesystem discards by itself)",
-    reason: "each takes a share of the disks that will not be missing next time; less is lost in the noise",
-    cause: "work begun before the run went on during it",
-    remedy: || "wait until it is done, then run again".into(),
-    proof: Proof {
-        how: How::Real,
-        fires: "crates/cli/tests/checks/machine.rs::writeback_from_before_is_background_work",
-        silent: "crates/cli/tests/checks/machine.rs::a_disk_of_ones_own_has_no_neighbour",
-    },
+    question: "Did the storage do background work during the run?",
+    evidence: "state of arrays and pools (sync_action, scrub); dirty memory at the start of the run, compared with the bytes that the disks wrote without a request of the job; bytes discarded",
+    threshold: "warning for a resync, check or scrub; for writeback from before the run of at least 5 % of the disks' traffic and 4 MiB/s; for 64 MiB of discards that no job requested (note if the filesystem is mounted with discard)",
+    reason: "background work takes throughput that the next run has; smaller amounts are lost in the noise",
+    cause: "work that began before the run continued during it",
+    remedy: || "wait until it ends, then run again".into(),
+    proof: Proof::real(
+        "checks/machine.rs::writeback_from_before_is_background_work",
+        "checks/machine.rs::a_disk_of_ones_own_has_no_neighbour",
+    ),
     look: Look::Run(look),
 };
 
@@ -56,12 +51,10 @@ fn activity(case: &Case) -> Option<Finding> {
         return None;
     }
     let what: Vec<String> = busy.iter().map(|(name, what)| format!("{name}: {what}")).collect();
-    let text = format!("the storage was at work by itself during the run ({})", list(&what));
-    Some(Finding {
-        cause: "an array that resyncs, checks or scrubs reads and writes its members beside the job".into(),
-        remedy: "wait until it is done (cat /proc/mdstat, btrfs scrub status), or stop it for the run (echo idle > /sys/block/mdN/md/sync_action, btrfs scrub cancel)".into(),
-        ..CHECK.finding(Severity::Warning, Vec::new(), text)
-    })
+    let text = format!("the storage did background work during the run ({})", list(&what));
+    let cause = "a resync, check or scrub reads and writes the members of the array beside the job";
+    let remedy = "wait until it ends (cat /proc/mdstat, btrfs scrub status), or stop it for the run (echo idle > /sys/block/mdN/md/sync_action, btrfs scrub cancel)";
+    Some(CHECK.finding(Severity::Warning, Vec::new(), text).cause(cause).remedy(remedy))
 }
 
 /// Data that others had left in memory, and that reached the disks during the run.
@@ -71,21 +64,20 @@ fn left_over(traffic: &Traffic) -> Option<Finding> {
         return None;
     }
     let text = format!(
-        "{} written before the run reached {} during it, {} of what moved there",
+        "writeback of {} from before the run reached {} during it, {} of the traffic",
         size(traffic.left_over as f64),
         list(&traffic.disks),
         percent(share),
     );
-    Some(Finding {
-        figures: vec![
-            Figure::new("dirty when the run began", traffic.dirty_before as f64, "bytes"),
-            Figure::new("of it written during the run", traffic.left_over as f64, "bytes"),
-            Figure::new("share of the disks' traffic", share * 100.0, "percent"),
-        ],
-        cause: "buffered writes from before the run were still in memory, and the kernel wrote them back while the job ran".into(),
-        remedy: "run sync, wait until it returns, then run again".into(),
-        ..CHECK.finding(Severity::Warning, Vec::new(), text)
-    })
+    let figures = [
+        Figure::new("dirty when the run began", traffic.dirty_before as f64, "bytes"),
+        Figure::new("of it written during the run", traffic.left_over as f64, "bytes"),
+        Figure::new("share of the disks' traffic", share * 100.0, "percent"),
+    ];
+    let cause = "buffered writes from before the run were still in memory, and the kernel wrote them back while the job ran";
+    let remedy = "run sync, wait until it returns, then run again";
+    let finding = CHECK.finding(Severity::Warning, Vec::new(), text);
+    Some(finding.figures(figures).cause(cause).remedy(remedy))
 }
 
 fn discards(case: &Case, traffic: &Traffic) -> Option<Finding> {
@@ -97,28 +89,24 @@ fn discards(case: &Case, traffic: &Traffic) -> Option<Finding> {
     let mut filesystems = case.parts.iter().flat_map(|part| case.filesystems_of(part));
     let by_itself = filesystems.any(|f| f.options.iter().any(|option| option == "discard"));
     let text = format!(
-        "{} of {} were discarded during the run, which no job asked for",
+        "{} of {} were discarded during the run, but no job requested it",
         size(unasked as f64),
         list(&traffic.disks),
     );
     let (severity, cause, remedy) = match by_itself {
         true => (
             Severity::Note,
-            "the filesystem is mounted with discard: it discards what was deleted before",
+            "the filesystem is mounted with discard: it discards the blocks of deleted files",
             "mount it without discard and run fstrim at quiet times",
         ),
         false => (
             Severity::Warning,
-            "fstrim, or a program on the same disk, discarded blocks",
-            "let it end (systemctl status fstrim), then run again",
+            "fstrim, or another program on the same disk, discarded blocks",
+            "wait until it ends (systemctl status fstrim), then run again",
         ),
     };
-    Some(Finding {
-        figures: vec![Figure::new("bytes discarded", unasked as f64, "bytes")],
-        cause: cause.into(),
-        remedy: remedy.into(),
-        ..CHECK.finding(severity, Vec::new(), text)
-    })
+    let figures = [Figure::new("bytes discarded", unasked as f64, "bytes")];
+    Some(CHECK.finding(severity, Vec::new(), text).figures(figures).cause(cause).remedy(remedy))
 }
 
 #[cfg(test)]
@@ -149,7 +137,11 @@ mod tests {
             sample.disks.get_mut("sda").unwrap().write_bytes += (at * 1e8) as u64;
         });
         let found = the_finding(&record, CHECK.id);
-        assert!(found.text.contains("reached sda during it, 96 %"), "{}", found.text);
+        assert!(
+            found.text.contains("before the run reached sda during it, 96 %"),
+            "{}",
+            found.text
+        );
         assert!(findings(&record, "noisy-neighbour").is_empty());
     }
 

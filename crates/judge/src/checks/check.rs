@@ -9,7 +9,7 @@ use record::{RecordSet, Remedy, RunRecord, Sentence, Severity};
 pub struct Check {
     /// Its id: printed in brackets behind findings, and the name of its file.
     pub id: &'static str,
-    /// The question it answers ("Did the storage answer, or memory?").
+    /// The question it answers ("Did the storage serve the I/O, or memory?").
     pub question: &'static str,
     /// The evidence it reads.
     pub evidence: &'static str,
@@ -28,6 +28,33 @@ pub struct Check {
 }
 
 impl Check {
+    /// The test in which it reports a finding: `file::function` below the repository's root.
+    pub fn firing_test(&self) -> String {
+        self.test(self.proof.fires)
+    }
+
+    /// The test in which it reports nothing.
+    pub fn silent_test(&self) -> String {
+        self.test(self.proof.silent)
+    }
+
+    fn test(&self, name: &str) -> String {
+        match name.contains("::") {
+            true => format!("crates/cli/tests/{name}"),
+            false => format!("crates/judge/src/checks/{}.rs::{name}", self.id.replace('-', "_")),
+        }
+    }
+
+    /// Its findings about one run.
+    pub(super) fn findings(&self, case: &Case) -> Vec<Finding> {
+        match self.look {
+            Look::Part(look) => case.parts.iter().filter_map(|part| look(case, part)).collect(),
+            Look::Data(look) => case.data_parts().filter_map(|part| look(case, part)).collect(),
+            Look::Run(look) => look(case),
+            Look::Set(_) | Look::Pair(_) => Vec::new(),
+        }
+    }
+
     /// A finding with the check's cause and remedy, without figures.
     pub(super) fn finding(
         &self,
@@ -60,10 +87,12 @@ impl Check {
 /// The function of a check, by what it reads.
 #[derive(Clone, Copy)]
 pub enum Look {
-    /// One run. Every run is checked when it is judged.
+    /// Each job of a run.
+    Part(fn(&Case, &Part) -> Option<Finding>),
+    /// Each job of a run that moves data of files or devices.
+    Data(fn(&Case, &Part) -> Option<Finding>),
+    /// A whole run.
     Run(fn(&Case) -> Vec<Finding>),
-    /// One run, only about jobs that move data of files or devices.
-    Data(fn(&Case) -> Vec<Finding>),
     /// Repeats of a run; see [`over_set`](super::over_set).
     Set(fn(&RecordSet) -> Vec<Finding>),
     /// An earlier and a later run that are compared; see [`over_pair`](super::over_pair).
@@ -75,14 +104,25 @@ pub(super) fn own_cpus() -> Remedy {
     set("cpus_allowed_policy", "split")
 }
 
-/// The tests that prove a check: `file::function` below the repository's root.
+/// The tests that prove a check: in which it reports a finding, and in which it reports nothing. Each is
+/// `file::function` below crates/cli/tests, or a function in the check's own file.
 pub struct Proof {
     /// How the test that fires it makes the situation.
     pub how: How,
-    /// A test in which the check reports a finding.
-    pub fires: &'static str,
-    /// A test in which the check reports nothing.
-    pub silent: &'static str,
+    fires: &'static str,
+    silent: &'static str,
+}
+
+impl Proof {
+    /// With real I/O.
+    pub(super) const fn real(fires: &'static str, silent: &'static str) -> Proof {
+        Proof { how: How::Real, fires, silent }
+    }
+
+    /// From recorded facts or a recorded timeline.
+    pub(super) const fn recorded(fires: &'static str, silent: &'static str) -> Proof {
+        Proof { how: How::Recorded, fires, silent }
+    }
 }
 
 /// How a test makes the situation that a check detects.

@@ -1,41 +1,35 @@
-//! Was the data easier to store than real data?
+//! Did the data compress better than real data?
 
-use super::check::{Check, How, Look, Proof};
-use super::words::percent;
-use crate::case::{Case, Part};
-use crate::finding::{Figure, Finding};
-use record::remedy::{drop, set};
-use record::{DeviceKind, Direction, Sentence, Severity};
+use super::prelude::*;
+use record::DeviceKind;
 
 /// Compressed size over size below which content is no longer like data that resists.
 const RATIO_MAX: f64 = 0.9;
 
-/// Filesystems that compress unless they are told not to.
+/// Filesystems that compress by default.
 const COMPRESSING: [&str; 2] = ["zfs", "erofs"];
 
 pub(super) const CHECK: Check = Check {
     id: "compressible-data",
-    question: "Was the data easier to store than real data?",
-    evidence: "what the job writes (zero_buffers, buffer_pattern, buffer_compress_percentage, dedupe_percentage), 64 blocks of what it reads, and whether something in the stack compresses",
-    threshold: "warning when something in the stack compresses and the content shrinks below 90 % or repeats; note when a plain disk is written with such content",
-    reason: "a layer that compresses moves fewer bytes than it is given; some disks do so inside, where it cannot be seen",
+    question: "Did the data compress better than real data?",
+    evidence: "the job's content options (zero_buffers, buffer_pattern, buffer_compress_percentage, dedupe_percentage), 64 blocks of the data it reads, and layers of the stack that compress",
+    threshold: "warning when a layer of the stack compresses and the content shrinks below 90 % or repeats; note when such content is written to a plain disk",
+    reason: "a layer that compresses moves fewer bytes than it receives; some disks compress internally, where the host cannot see it",
     cause: "the job's options make its content zero or repeating",
     remedy: || {
         let content =
             ["zero_buffers", "buffer_pattern", "buffer_compress_percentage", "dedupe_percentage"];
         drop(content).and(set("refill_buffers", 1))
     },
-    proof: Proof {
-        how: How::Real,
-        fires: "crates/cli/tests/checks/data.rs::zeros_on_a_layer_that_compresses_are_found",
-        silent: "crates/cli/tests/checks/data.rs::random_content_on_a_layer_that_compresses_is_clean",
-    },
-    look: Look::Data(look),
+    proof: Proof::real(
+        "checks/data.rs::zeros_on_a_layer_that_compresses_are_found",
+        "checks/data.rs::random_content_on_a_layer_that_compresses_is_clean",
+    ),
+    look: Look::Data(about),
 };
 
-fn look(case: &Case) -> Vec<Finding> {
-    let about = |part| [written(case, part), read(case, part)].into_iter().flatten().next();
-    case.parts.iter().filter_map(about).collect()
+fn about(case: &Case, part: &Part) -> Option<Finding> {
+    written(case, part).or_else(|| read(case, part))
 }
 
 /// What compresses below a part: "zram0", "btrfs with compress=zstd".
@@ -58,8 +52,8 @@ pub(super) fn compressor(case: &Case, part: &Part) -> Option<String> {
     })
 }
 
-/// What makes written content easy, as the option that does it.
-fn easy(part: &Part) -> Option<Sentence> {
+/// The option that makes written content compressible or repetitive.
+pub(super) fn compressible_content(part: &Part) -> Option<Sentence> {
     let set = |name: &str| part.setting(name).map(|value| Sentence::default().setting(name, value));
     let above = |name: &str| {
         let value = part.setting(name)?;
@@ -72,20 +66,19 @@ fn easy(part: &Part) -> Option<Sentence> {
 }
 
 fn written(case: &Case, part: &Part) -> Option<Finding> {
-    let option = easy(part).filter(|_| part.ios(Direction::Write) > 0)?;
+    let option = compressible_content(part).filter(|_| part.ios(Direction::Write) > 0)?;
     if part.devices.is_empty() {
         return None;
     }
-    let jobs = vec![part.name.to_owned()];
     Some(match compressor(case, part) {
         Some(what) => {
             let text = option.text(format!(" writes content that {what} compresses"));
-            let cause = format!("{what} stores fewer bytes than it is given").into();
-            Finding { cause, ..CHECK.finding(Severity::Warning, jobs, text) }
+            let cause = format!("{what} stores fewer bytes than it receives");
+            CHECK.about(part, Severity::Warning, text).cause(cause)
         }
         None => {
-            let text = option.text(": a disk that compresses inside stores less of it");
-            CHECK.finding(Severity::Note, jobs, text)
+            let text = option.text(" makes the content compressible: a disk that compresses internally stores fewer bytes");
+            CHECK.about(part, Severity::Note, text)
         }
     })
 }
@@ -100,19 +93,16 @@ fn read(case: &Case, part: &Part) -> Option<Finding> {
         return None;
     }
     let text = format!(
-        "blocks of {file} compress to {} of their size, {} are zero or alike, and {what} makes use of it",
+        "the data in {file} compresses to {} of its size and {} of its blocks are zero or repeated, so {what} moves fewer bytes",
         percent(content.compressed),
         percent(repeated)
     );
-    let finding = CHECK.finding(Severity::Warning, vec![part.name.to_owned()], text);
-    Some(Finding {
-        figures: vec![Figure::new("compressed size over size", content.compressed, "ratio")],
-        cause: "what was written before is zero or repeats".into(),
-        remedy: set("rw", "write")
-            .and(set("refill_buffers", 1))
-            .ending("to write random content before reading it"),
-        ..finding
-    })
+    let figures = [Figure::new("compressed size over size", content.compressed, "ratio")];
+    let cause = "the data that was written earlier is zero or repeats";
+    let remedy = set("rw", "write")
+        .and(set("refill_buffers", 1))
+        .ending("to write random content before reading it");
+    Some(CHECK.about(part, Severity::Warning, text).figures(figures).cause(cause).remedy(remedy))
 }
 
 #[cfg(test)]

@@ -1,12 +1,8 @@
-//! Does the service latency hide what users would have waited?
+//! Does the completion latency hide how long users would have waited?
 
-use super::check::{Check, How, Look, Proof};
-use super::words::{number, percent, time};
-use crate::case::{Case, Part};
-use crate::finding::{Figure, Finding};
+use super::prelude::*;
 use crate::metrics::latency::merged;
-use record::remedy::{lower, raise};
-use record::{Direction, Histogram, LatencyResult, Remedy, Sentence, Severity};
+use record::LatencyResult;
 
 /// Percentile at which both are compared: rare enough to see a stall of a hundredth of the run.
 const AT: f64 = 99.0;
@@ -14,28 +10,23 @@ const AT: f64 = 99.0;
 const RATIO: f64 = 2.0;
 /// … and in nanoseconds: timers wake some tens of microseconds late.
 const DIFFERENCE_NS: u64 = 1_000_000;
-/// A rate this far below the one asked for is not a stall, but a device that cannot keep up.
+/// Below this share of the requested rate the device cannot keep up; it is not a stall.
 const KEPT_UP: f64 = 0.98;
 
 pub(super) const CHECK: Check = Check {
     id: "coordinated-omission",
-    question: "Does the service latency hide what users would have waited?",
-    evidence: "response latency (from when the schedule intended an I/O) against completion latency (from when it was issued), of jobs with a rate",
-    threshold: "warning when the response p99 is twice the completion p99 and 1 ms above it",
-    reason: "I/O that a stall kept from being issued is missing from the completion latency: one slow sample stands for hundreds that waited. Timers explain tens of microseconds, not a millisecond",
-    cause: "while the device stalled, the I/O due meanwhile was not issued and nobody measured its wait",
-    remedy: || "read the response percentiles: they count from the intended start".into(),
-    proof: Proof {
-        how: How::Real,
-        fires: "crates/cli/tests/checks/time.rs::a_stall_shows_in_the_response_and_not_in_the_service",
-        silent: "crates/cli/tests/checks/time.rs::a_paced_job_without_a_stall_omits_nothing",
-    },
-    look: Look::Run(look),
+    question: "Does the completion latency hide how long users would have waited?",
+    evidence: "response latency (from the scheduled start of an I/O), compared with completion latency (from its actual start), of jobs with a rate",
+    threshold: "warning when the response p99 is at least twice the completion p99 and at least 1 ms above it",
+    reason: "completion latency leaves out the time that I/Os waited to be issued during a stall: one slow sample stands for hundreds that waited. Timers explain tens of microseconds, not a millisecond",
+    cause: "I/Os that were due during a stall were issued late, and completion latency does not include that wait",
+    remedy: || "use the response percentiles: they count from the scheduled start".into(),
+    proof: Proof::real(
+        "checks/time.rs::a_stall_shows_in_the_response_and_not_in_the_service",
+        "checks/time.rs::a_paced_job_without_a_stall_omits_nothing",
+    ),
+    look: Look::Part(about),
 };
-
-fn look(case: &Case) -> Vec<Finding> {
-    case.parts.iter().filter_map(about).collect()
-}
 
 /// One histogram of a direction over all workers.
 fn all(
@@ -46,7 +37,7 @@ fn all(
     merged(part.workers.iter().filter_map(|job| pick(&job.results[direction].latency)))
 }
 
-fn about(part: &Part) -> Option<Finding> {
+fn about(_: &Case, part: &Part) -> Option<Finding> {
     let apart = |direction| {
         let response = all(part, direction, |latency| latency.response.as_ref())?;
         let service = all(part, direction, |latency| latency.clat.as_ref())?;
@@ -60,30 +51,26 @@ fn about(part: &Part) -> Option<Finding> {
     let (late, served) = (response.percentile(AT), service.percentile(AT));
     let waited = response.count() - response.count_at_most((RATIO * served as f64) as u64);
     let text = format!(
-        "{} p99 is {} as issued but {} as scheduled: {} of {} I/Os took more than twice the former, counted from their time",
+        "{} p99 is {} from the actual start but {} from the scheduled start; {} of {} I/Os responded later than twice the former",
         direction.name(),
         time(served as f64),
         time(late as f64),
-        number(waited as f64),
-        number(response.count() as f64),
+        count(waited as f64),
+        count(response.count() as f64),
     );
     let lag = part.workers.iter().flat_map(|job| &job.intervals).map(|i| i.lag_ns_max).max();
     let (cause, remedy) = reason(part, lag.unwrap_or(0));
-    Some(Finding {
-        figures: vec![
-            Figure::new("completion latency p99", served as f64, "ns"),
-            Figure::new("response latency p99", late as f64, "ns"),
-            Figure::new("latest behind the schedule", lag.unwrap_or(0) as f64, "ns"),
-        ],
-        cause,
-        remedy,
-        ..CHECK.about(part, Severity::Warning, text)
-    })
+    let figures = [
+        Figure::new("completion latency p99", served as f64, "ns"),
+        Figure::new("response latency p99", late as f64, "ns"),
+        Figure::new("latest behind the schedule", lag.unwrap_or(0) as f64, "ns"),
+    ];
+    Some(CHECK.about(part, Severity::Warning, text).figures(figures).cause(cause).remedy(remedy))
 }
 
 /// A stall that was caught up, or a rate that cannot be kept.
 fn reason(part: &Part, lag: u64) -> (Sentence, Remedy) {
-    let achieved: f64 = part.metrics.directions.iter().map(|(_, d)| d.iops).sum();
+    let achieved = part.iops();
     let asked: u64 = part
         .workers
         .iter()
@@ -93,25 +80,25 @@ fn reason(part: &Part, lag: u64) -> (Sentence, Remedy) {
     if asked > 0 && share < KEPT_UP {
         return (
             format!(
-                "the device served {} of the {} IOPS the schedule asks for; the backlog grew to {}",
+                "the device served {} of the scheduled {} IOPS, and the backlog grew to {}",
                 percent(share),
-                number(asked as f64),
+                count(asked as f64),
                 time(lag as f64),
             )
             .into(),
             lower(["rate_iops"])
-                .ending(format!("below {}", number(achieved)))
-                .or(raise(["iodepth"]).ending("if the depth is what is missing"))
-                .also("read the response percentiles"),
+                .ending(format!("below {}", count(achieved)))
+                .or(raise(["iodepth"]).ending("if the depth is the limit"))
+                .also("use the response percentiles"),
         );
     }
     (
         format!(
-            "a stall: I/O was issued up to {} after its time, and completion latency begins only there",
+            "a stall: I/Os were issued up to {} late, and completion latency does not include that wait",
             time(lag as f64)
         )
         .into(),
-        (CHECK.remedy)().also("look for what stalled the device"),
+        (CHECK.remedy)().also("find what stalled the device"),
     )
 }
 
@@ -137,8 +124,8 @@ mod tests {
     fn a_stall_diverges() {
         let found = the_finding(&record(vec![paced(1000)]), CHECK.id);
         assert_eq!(found.severity, Severity::Warning);
-        assert!(found.text.contains("1.0 ms as issued but 50"), "{}", found.text);
-        assert!(found.text.contains("1.0 k of 10.0 k I/Os"), "{}", found.text);
+        assert!(found.text.contains("1 ms from the actual start but 50"), "{}", found.text);
+        assert!(found.text.contains("1 k of 10 k I/Os"), "{}", found.text);
         assert!(found.cause.contains("up to 980 ms"), "{}", found.cause);
     }
 
@@ -154,6 +141,6 @@ mod tests {
         job.workload.rate_iops[Direction::Read] = Some(2000);
         job.ended = Nanos(11_000 * MS);
         let found = the_finding(&record(vec![job]), CHECK.id);
-        assert!(found.cause.contains("50 % of the 2.0 k IOPS"), "{}", found.cause);
+        assert!(found.cause.contains("50 % of the scheduled 2 k IOPS"), "{}", found.cause);
     }
 }

@@ -1,11 +1,6 @@
-//! Was it the processors that could not go faster?
+//! Were the CPUs the limit?
 
-use super::check::{Check, How, Look, Proof, own_cpus};
-use super::words::{count, number, percent, time};
-use crate::case::{Case, Part};
-use crate::finding::{Figure, Finding};
-use record::remedy::{raise, set};
-use record::{JobRecord, Medium, Remedy, Sentence, Severity};
+use super::prelude::*;
 
 /// Share of its window that a worker, or a CPU in the kernel, must have been busy.
 const BUSY: f64 = 0.95;
@@ -18,28 +13,27 @@ const CPU_WINDOW_MIN_NS: u64 = 500_000_000;
 
 pub(super) const CHECK: Check = Check {
     id: "cpu-bound",
-    question: "Was it the processors that could not go faster?",
-    evidence: "CPU time of each worker over its window (getrusage) with the time it waited for a CPU (schedstat) and the time stolen from it, and the states of each CPU (/proc/stat)",
-    threshold: "warning when a worker was on a CPU, or waited for one, 95 % of its window, or one CPU spent 95 % in the kernel and in interrupts while another was idle half of the time; a note where that is in the nature of what is measured (engine null, devices in memory, polling)",
-    reason: "a worker that waits for a device sleeps; one that never sleeps is what the device waits for. A twentieth is left for the edges of the window",
-    cause: "the work around each I/O takes a CPU longer than the device takes for it",
+    question: "Were the CPUs the limit?",
+    evidence: "CPU time of each worker over its window (getrusage), the time it waited for a CPU (schedstat), the time stolen from it, and the states of each CPU (/proc/stat)",
+    threshold: "warning when a worker ran on a CPU or waited for one during 95 % of its window, or when one CPU spent 95 % in the kernel and in interrupts while another was idle half of the time; note when the workload implies it (engine null, devices in memory, polling)",
+    reason: "a worker sleeps while it waits for a device; if it never sleeps, the device waits for the worker. 5 % is a margin for the edges of the window",
+    cause: "the CPU work for each I/O takes longer than the device",
     remedy: || {
         let cheaper =
             set("ioengine", "io_uring").and(set("fixedbufs", 1)).and(set("registerfiles", 1));
-        raise(["numjobs"]).or(cheaper.ending("to make each I/O cheaper")).or(raise(["bs"]))
+        raise(["numjobs"]).or(cheaper.ending("to use less CPU for each I/O")).or(raise(["bs"]))
     },
-    proof: Proof {
-        how: How::Real,
-        fires: "crates/cli/tests/checks/cpu.rs::a_job_that_never_waits_is_cpu_bound",
-        silent: "crates/cli/tests/checks/cpu.rs::a_job_that_waits_for_its_disk_is_not_cpu_bound",
-    },
-    look: Look::Run(look),
+    proof: Proof::real(
+        "checks/cpu.rs::a_job_that_never_waits_is_cpu_bound",
+        "checks/cpu.rs::a_job_that_waits_for_its_disk_is_not_cpu_bound",
+    ),
+    look: Look::Part(about),
 };
 
-fn look(case: &Case) -> Vec<Finding> {
-    // One that computes is bound by nothing else.
-    let parts = case.parts.iter().filter(|part| part.medium() != Medium::Time);
-    parts.filter_map(|part| worker(case, part).or_else(|| kernel(case, part))).collect()
+fn about(case: &Case, part: &Part) -> Option<Finding> {
+    // A job that only computes has no other limit.
+    let does_io = part.medium() != Medium::Time;
+    does_io.then(|| worker(case, part).or_else(|| kernel(case, part))).flatten()
 }
 
 /// Share of its window in which a worker was on a CPU or waited for one: it did not wait for I/O.
@@ -67,8 +61,8 @@ fn worker(case: &Case, part: &Part) -> Option<Finding> {
     let each = (user + system) / busiest.ios().max(1) as f64;
     let among = part.workers.iter().filter(|job| share(job) >= BUSY).count();
     let who = match part.workers.len() {
-        1 => "the worker was".to_owned(),
-        all => format!("{among} of {} were", count(all, "worker")),
+        1 => "the worker".to_owned(),
+        all => format!("{among} of {}", counted(all, "worker")),
     };
     let waited = busy - (user + system) / window;
     let waited = match waited >= 0.01 {
@@ -76,7 +70,7 @@ fn worker(case: &Case, part: &Part) -> Option<Finding> {
         false => String::new(),
     };
     let text = format!(
-        "{who} on a CPU {} of the time (user {}, kernel {}){waited}: {} of CPU for each I/O",
+        "{who} ran on a CPU {} of the time (user {}, kernel {}){waited}: each I/O takes {} of CPU time",
         percent(((user + system) / window).min(1.0)),
         percent(user / window),
         percent(system / window),
@@ -84,63 +78,60 @@ fn worker(case: &Case, part: &Part) -> Option<Finding> {
     );
     let nature = nature(case, part);
     let severity = if nature.is_some() { Severity::Note } else { Severity::Warning };
-    Some(Finding {
-        figures: vec![
-            Figure::new("busiest worker on a CPU or waiting for one", busy * 100.0, "percent"),
-            Figure::new("CPU time an I/O", each, "ns"),
-        ],
-        cause: nature.map_or_else(|| cause(part, user > system), Sentence::from),
-        remedy: nature.map_or_else(|| remedy(part), |_| in_nature(part)),
-        ..CHECK.about(part, severity, text)
-    })
+    let figures = [
+        Figure::new("busiest worker on a CPU or waiting for one", busy * 100.0, "percent"),
+        Figure::new("CPU time an I/O", each, "ns"),
+    ];
+    let cause = nature.map_or_else(|| cause(part, user > system), Sentence::from);
+    let remedy = nature.map_or_else(|| remedy(part), |_| in_nature(part));
+    Some(CHECK.about(part, severity, text).figures(figures).cause(cause).remedy(remedy))
 }
 
-/// Why this is as it must be, where it is.
+/// Why the workload implies a busy CPU; `None` if it does not.
 fn nature(case: &Case, part: &Part) -> Option<&'static str> {
     if part.first().workload.ioengine == "null" {
         return Some("no device is involved: the engine null measures the load generator itself");
     }
     match part.medium() {
-        Medium::Metadata => return Some("no data moves: what is measured is the kernel's work"),
-        Medium::Memory => return Some("what is measured is memory, and the CPU that touches it"),
+        Medium::Metadata => return Some("no data moves: the run measures the kernel"),
+        Medium::Memory => return Some("the run measures memory and the CPU that accesses it"),
         Medium::Data | Medium::Socket | Medium::Objects | Medium::Time => {}
     }
     if ["hipri", "sqthread_poll"].iter().any(|name| part.setting(name).is_some()) {
-        return Some("the job polls for its completions instead of sleeping until they come");
+        return Some("the job polls for completions instead of sleeping");
     }
     let disks = case.disks_of(part);
-    let in_memory = |d: &&record::DeviceFacts| d.transport.as_deref() == Some("memory");
-    (!disks.is_empty() && disks.iter().all(in_memory))
-        .then_some("the device is memory: the CPU that asks it also does its work")
+    (!disks.is_empty() && disks.iter().all(|disk| disk.is_memory()))
+        .then_some("the device is memory, so the CPU also does the work of the device")
 }
 
 fn in_nature(part: &Part) -> Remedy {
     match part.first().workload.ioengine.as_str() {
-        "null" => "read the figure as the most this machine can generate, not as storage".into(),
-        _ => Remedy::from("read the figure as what the CPUs do")
+        "null" => "read the figure as the largest load this machine can generate, not as that of the storage".into(),
+        _ => Remedy::from("read the figure as that of the CPUs")
             .also(raise(["numjobs"]).ending("to see whether it scales")),
     }
 }
 
 fn cause(part: &Part, generator: bool) -> Sentence {
     if part.is_buffered() {
-        return "buffered I/O copies every byte through the page cache, on the worker's CPU".into();
+        return "buffered I/O copies every byte through the page cache on the worker's CPU".into();
     }
     if part.medium() == Medium::Objects {
         let signed = part.metrics.exchange.as_ref().is_some_and(|asked| asked.content == "signed");
         return match generator && signed {
             true => {
-                "hashing the content for signatures, and making requests, takes the client's CPU"
+                "hashing content for signatures and building requests take the client's CPU time"
             }
             false => {
-                "making requests and moving their bytes through sockets takes the client's CPU"
+                "building requests and moving their bytes through sockets take the client's CPU time"
             }
         }
         .into();
     }
     match generator {
-        true => "most of the time went into the load generator's own work on each I/O".into(),
-        false => "most of the time went into the kernel's path to the device".into(),
+        true => "most of the CPU time went into the load generator's own work for each I/O".into(),
+        false => "most of the CPU time went into the kernel's path to the device".into(),
     }
 }
 
@@ -172,27 +163,25 @@ fn kernel(case: &Case, part: &Part) -> Option<Finding> {
         return None;
     }
     let text = format!(
-        "CPU {cpu} spent {} of the time in the kernel ({} of it in interrupts) while {} idle, at {} IOPS",
+        "CPU {cpu} spent {} of the time in the kernel ({} in interrupts) while {} idle, at {} IOPS",
         percent(in_kernel(busiest)),
         percent(busiest.interrupts),
         match idle {
             1 => "1 CPU was".to_owned(),
             idle => format!("{idle} CPUs were"),
         },
-        number(part.metrics.directions.iter().map(|(_, d)| d.iops).sum()),
+        count(part.iops()),
     );
-    Some(Finding {
-        figures: vec![
-            Figure::new("busiest CPU in the kernel", in_kernel(busiest) * 100.0, "percent"),
-            Figure::new("of it in interrupts", busiest.interrupts * 100.0, "percent"),
-        ],
-        cause: format!("the kernel's work for the device is all done on CPU {cpu}").into(),
-        remedy: Remedy::from(
-            "spread the device's interrupts over the CPUs (/proc/irq/N/smp_affinity_list)",
-        )
-        .also(raise(["numjobs"]).and(own_cpus()).ending("to spread the workers")),
-        ..CHECK.about(part, Severity::Warning, text)
-    })
+    let figures = [
+        Figure::new("busiest CPU in the kernel", in_kernel(busiest) * 100.0, "percent"),
+        Figure::new("of it in interrupts", busiest.interrupts * 100.0, "percent"),
+    ];
+    let cause = format!("CPU {cpu} does all of the kernel's work for the device");
+    let remedy = Remedy::from(
+        "spread the device's interrupts over the CPUs (/proc/irq/N/smp_affinity_list)",
+    )
+    .also(raise(["numjobs"]).and(own_cpus()).ending("to spread the workers"));
+    Some(CHECK.about(part, Severity::Warning, text).figures(figures).cause(cause).remedy(remedy))
 }
 
 #[cfg(test)]
@@ -209,7 +198,7 @@ mod tests {
         let found = the_finding(&record(vec![busy]), CHECK.id);
         assert_eq!(found.severity, Severity::Warning);
         assert!(found.text.contains("98 % of the time (user 25 %, kernel 72 %)"), "{}", found.text);
-        assert!(found.text.contains("975 µs of CPU"), "{}", found.text);
+        assert!(found.text.contains("takes 975 µs of CPU time"), "{}", found.text);
     }
 
     #[test]
@@ -218,7 +207,7 @@ mod tests {
         busy.cpu.user = Nanos(1_000_000_000);
         busy.cpu.run_delay = Some(Nanos(900_000_000));
         let found = the_finding(&record(vec![busy]), CHECK.id);
-        assert!(found.text.contains("kernel 5.0 %) and waited for one 45 %"), "{}", found.text);
+        assert!(found.text.contains("kernel 5 %) and waited for one 45 %"), "{}", found.text);
     }
 
     #[test]

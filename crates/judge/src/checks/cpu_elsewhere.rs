@@ -1,31 +1,27 @@
-//! Did others than the workers do their work?
+//! Did threads other than the workers use CPU time for the jobs?
 
-use super::check::{Check, How, Look, Proof};
-use super::words::{percent, time};
-use crate::case::Case;
-use crate::finding::{Figure, Finding};
-use record::{JobRecord, Nanos, Sentence, Severity};
+use super::prelude::*;
+use record::Nanos;
 
-/// Share of this process's CPU time from which it is told.
+/// Share of this process's CPU time from which the check reports a note.
 const NOTE: f64 = 0.2;
 /// Sampling ten times a second leaves out up to a tenth of a second of each worker.
 const LEAST_NS: u64 = 300_000_000;
 
 pub(super) const CHECK: Check = Check {
     id: "cpu-elsewhere",
-    question: "Did other threads than the workers use the CPU for them?",
-    evidence: "CPU time of this process, threads of the kernel in it included, against that of its workers",
-    threshold: "note from a fifth of the process's CPU time and 0.3 s on; warning when it is more than that of the workers",
-    reason: "usr_cpu, sys_cpu and ctx are those of the threads that run the jobs, as with fio. A fifth is more than sampling and the status line ever take",
-    cause: "threads of the kernel or of the engine submit or do the I/O",
+    question: "Did threads other than the workers use CPU time for the jobs?",
+    evidence: "CPU time of this process, including its kernel threads, compared with the CPU time of its workers",
+    threshold: "note when the other threads used at least 20 % of the process's CPU time and 0.3 s; warning when they used more than the workers",
+    reason: "usr_cpu, sys_cpu and ctx count only the threads that run the jobs, as in fio. Sampling and the status line use less than 20 %",
+    cause: "threads of the kernel or of the engine submit or perform the I/O",
     remedy: || {
         "compare efficiency by the CPU time of the process, not by usr_cpu and sys_cpu".into()
     },
-    proof: Proof {
-        how: How::Real,
-        fires: "crates/cli/tests/checks/cpu.rs::what_helpers_use_is_told_and_agrees_with_the_system",
-        silent: "crates/cli/tests/checks/cpu.rs::what_workers_use_agrees_with_the_system",
-    },
+    proof: Proof::real(
+        "checks/cpu.rs::what_helpers_use_is_told_and_agrees_with_the_system",
+        "checks/cpu.rs::what_workers_use_agrees_with_the_system",
+    ),
     look: Look::Run(look),
 };
 
@@ -47,19 +43,19 @@ fn about(case: &Case) -> Option<Finding> {
     }
     let severity = if others > workers { Severity::Warning } else { Severity::Note };
     let text = format!(
-        "threads beside the workers used {}, {} of this process's CPU time: usr_cpu, sys_cpu and ctx \
-         leave it out",
+        "threads other than the workers used {}, {} of this process's CPU time; usr_cpu, sys_cpu and ctx \
+         do not include it",
         time(others as f64),
         percent(share)
     );
     let mut names: Vec<String> = jobs.iter().map(|job| job.name.clone()).collect();
     names.dedup();
-    let figures = vec![
+    let figures = [
         Figure::new("CPU time of the process", process as f64, "ns"),
         Figure::new("CPU time of the workers", workers as f64, "ns"),
     ];
-    let finding = CHECK.finding(severity, names, text);
-    Some(Finding { figures, cause: cause(&jobs).unwrap_or(finding.cause.clone()), ..finding })
+    let cause = cause(&jobs).unwrap_or(CHECK.cause.into());
+    Some(CHECK.finding(severity, names, text).figures(figures).cause(cause))
 }
 
 /// CPU time of a worker within a window: as sampled, and at least what its own window cost.
@@ -77,10 +73,10 @@ fn cause(jobs: &[&JobRecord]) -> Option<Sentence> {
     let has = |name: &str| jobs.iter().any(|job| job.workload.settings.contains_key(name));
     let engine = |name: &str| jobs.iter().any(|job| job.workload.ioengine == name);
     let who = match () {
-        () if has("sqthread_poll") => "a thread of the kernel submits the I/O (`sqthread_poll`)",
-        () if engine("posixaio") => "threads of the C library do the I/O of posixaio",
-        () if engine("io_uring") => "threads of the kernel (io-wq) do I/O that would block",
-        () if has("verify") => "threads check what was read (`verify_async`)",
+        () if has("sqthread_poll") => "a kernel thread submits the I/O (`sqthread_poll`)",
+        () if engine("posixaio") => "threads of the C library perform the I/O of posixaio",
+        () if engine("io_uring") => "kernel threads (io-wq) perform I/O that would block",
+        () if has("verify") => "threads verify the data that was read (`verify_async`)",
         () => return None,
     };
     Some(who.into())

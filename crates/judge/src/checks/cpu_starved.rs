@@ -1,13 +1,8 @@
-//! Did workers wait for a CPU, and their I/O with them?
+//! Did workers wait for a CPU?
 
-use super::check::{Check, How, Look, Proof, own_cpus};
-use super::words::{count, percent, time};
-use crate::case::{Case, Part};
-use crate::finding::{Figure, Finding};
-use record::remedy::{choose, lower, raise, set};
-use record::{Medium, Remedy, Sentence, Severity};
+use super::prelude::*;
 
-/// Shares of the latency from which waiting for a CPU is told, and from which it misleads.
+/// Shares of the latency from which waiting for a CPU is a note, and a warning.
 const NOTE: f64 = 0.02;
 const WARNING: f64 = 0.10;
 /// Share of the time a CPU the workers may use was idle: they were not short of CPUs then.
@@ -17,35 +12,29 @@ const WINDOW_MIN_NS: u64 = 100_000_000;
 
 pub(super) const CHECK: Check = Check {
     id: "cpu-starved",
-    question: "Did workers wait for a CPU, and their I/O with them?",
-    evidence: "time each worker was runnable without running (schedstat), against its window and against the mean latency of its I/Os and synchronisations",
-    threshold: "note from 2 % of the window or of the mean latency; warning from 10 %, unless a CPU they may use was idle half of the time",
-    reason: "while a worker waits for a CPU, all I/O it has in flight waits to be reaped: that share of the latency is the machine's, not the device's. 2 % is within what other effects do, 10 % changes a ranking. With a CPU to spare, the scheduler had them wait on another one: that is how this machine works",
+    question: "Did workers wait for a CPU?",
+    evidence: "time each worker was runnable but not running (schedstat), compared with its window and with the mean latency of its I/Os and synchronisations",
+    threshold: "note from 2 % of the window or of the mean latency; warning from 10 %, unless a CPU that the workers may use was idle half of the time",
+    reason: "while a worker waits for a CPU, its completed I/Os wait to be reaped: that share of the latency belongs to the machine, not to the device. Other effects explain less than 2 %, and 10 % changes a ranking. If a usable CPU was idle, the scheduler caused the wait, which is how this machine works",
     cause: "more runnable threads than CPUs",
     remedy: || "stop the other load, or run fewer workers with deeper queues".into(),
-    proof: Proof {
-        how: How::Real,
-        fires: "crates/cli/tests/checks/cpu.rs::a_job_that_shares_its_cpu_is_starved",
-        silent: "crates/cli/tests/checks/cpu.rs::a_job_that_waits_for_its_disk_is_not_starved",
-    },
-    look: Look::Run(look),
+    proof: Proof::real(
+        "checks/cpu.rs::a_job_that_shares_its_cpu_is_starved",
+        "checks/cpu.rs::a_job_that_waits_for_its_disk_is_not_starved",
+    ),
+    look: Look::Part(about),
 };
-
-fn look(case: &Case) -> Vec<Finding> {
-    // One that runs a program only waits for it.
-    let parts = case.parts.iter().filter(|part| part.first().workload.ioengine != "exec");
-    parts.filter_map(|part| about(case, part)).collect()
-}
 
 fn about(case: &Case, part: &Part) -> Option<Finding> {
     let counted = || part.workers.iter().filter(|job| job.cpu.run_delay.is_some());
     let delay = counted().filter_map(|job| job.cpu.run_delay).map(|d| d.0).sum::<u64>() as f64;
     let window = counted().map(|job| (job.ended - job.started).0).sum::<u64>();
-    if window < WINDOW_MIN_NS {
+    // A worker that runs a program only waits for it.
+    if window < WINDOW_MIN_NS || part.first().workload.ioengine == "exec" {
         return None;
     }
     let of_window = delay / window as f64;
-    // Who synchronises waits there as well: what is waited for a CPU falls on both.
+    // A worker also waits for a CPU while it synchronises, so the delay is shared by both.
     let syncs: u64 = counted().map(|job| job.sync.latency.count()).sum();
     let waits = counted().map(|job| job.ios()).sum::<u64>() + syncs;
     let each = delay / waits.max(1) as f64;
@@ -65,7 +54,11 @@ fn about(case: &Case, part: &Part) -> Option<Finding> {
     let grave = share >= WARNING && spare.is_none();
     let severity = if grave { Severity::Warning } else { Severity::Note };
     let mean = latency.map_or(String::new(), |mean| {
-        format!(", which makes up about {} of the mean latency of {}", percent(share), time(mean))
+        match of_latency >= of_window / 2.0 {
+            true => format!(", {} of the mean latency of {}", percent(of_latency), time(mean)),
+            // One wait delays everything in flight.
+            false => format!("; I/Os in flight meanwhile (mean latency {}) end late", time(mean)),
+        }
     });
     let text = format!(
         "{} waited for a CPU {} of the time, {} for each {}{mean}",
@@ -80,16 +73,12 @@ fn about(case: &Case, part: &Part) -> Option<Finding> {
         },
     );
     let (cause, remedy) = reason(case, part, spare);
-    Some(Finding {
-        figures: vec![
-            Figure::new("waiting for a CPU", of_window * 100.0, "percent"),
-            Figure::new("waiting for a CPU an I/O", each, "ns"),
-            Figure::new("share of the mean latency", share * 100.0, "percent"),
-        ],
-        cause,
-        remedy,
-        ..CHECK.about(part, severity, text)
-    })
+    let figures = [
+        Figure::new("waiting for a CPU", of_window * 100.0, "percent"),
+        Figure::new("waiting for a CPU an I/O", each, "ns"),
+        Figure::new("share of the mean latency", of_latency * 100.0, "percent"),
+    ];
+    Some(CHECK.about(part, severity, text).figures(figures).cause(cause).remedy(remedy))
 }
 
 /// What kept the workers off the CPUs, and what to do about that.
@@ -99,14 +88,14 @@ fn reason(case: &Case, part: &Part, spare: Option<(usize, f64)>) -> (Sentence, R
         let quota = quota.map_or(String::new(), |cpus| format!(" of {cpus:.2} CPUs"));
         let throttled = time(throttled as f64 * 1e3);
         return (
-            format!("the control group's CPU quota{quota} held it back for {throttled}").into(),
-            "raise the quota (cpu.max, or cpu.cfs_quota_us) or measure outside of the group".into(),
+            format!("the control group's CPU quota{quota} throttled it for {throttled}").into(),
+            "raise the quota (cpu.max, or cpu.cfs_quota_us) or measure outside the group".into(),
         );
     }
     if let Some((cpu, idle)) = spare {
         return (
             format!(
-                "the scheduler had them wait for one CPU while CPU {cpu} was idle {} of the time",
+                "the scheduler left them waiting for a busy CPU while CPU {cpu} was idle {} of the time",
                 percent(idle)
             )
             .into(),
@@ -126,19 +115,19 @@ fn reason(case: &Case, part: &Part, spare: Option<(usize, f64)>) -> (Sentence, R
             _ => raise(["iodepth"]).and(set("ioengine", "io_uring")),
         };
         return (
-            format!("{} share {}", count(workers, "worker"), count(cpus, "CPU")).into(),
+            format!("{} share {}", counted(workers, "worker"), counted(cpus, "CPU")).into(),
             lower(["numjobs"])
-                .ending(format!("to {} or fewer", count(cpus, "worker")))
+                .ending(format!("to {} or fewer", counted(cpus, "worker")))
                 .also(deeper.ending("to keep as many I/Os in flight"))
                 .or(raise(["cpus_allowed"]).ending("to allow more CPUs")),
         );
     }
     let others = match others(case, part) {
-        Some(share) => format!("other processes took {} of the CPUs", percent(share)),
+        Some(share) => format!("other processes used {} of the CPU time", percent(share)),
         None => "other processes ran on the workers' CPUs".into(),
     };
     let apart =
-        choose(["cpus_allowed"]).ending("so that the workers have CPUs that others do not use");
+        choose(["cpus_allowed"]).ending("to give the workers CPUs that no other process uses");
     (others.into(), Remedy::from("stop the other load").or(apart))
 }
 
@@ -220,7 +209,7 @@ mod tests {
         let found = &delayed(4 * SECOND, true)[0];
         assert_eq!(found.severity, Severity::Warning);
         assert!(found.text.contains("40 % of the time, 400 µs for each I/O"), "{}", found.text);
-        assert!(found.cause.contains("other processes took 9"), "{}", found.cause);
+        assert!(found.cause.contains("other processes used 9"), "{}", found.cause);
     }
 
     #[test]
@@ -231,7 +220,7 @@ mod tests {
         job.sync.latency.record_n(MS, ios);
         job.cpu.run_delay = Some(Nanos(SECOND));
         let found = &findings(&run(vec![job], true), CHECK.id)[0];
-        let part = "for each I/O and synchronisation, which makes up about";
+        let part = "50 µs for each I/O and synchronisation, 5 % of the mean latency of 1 ms";
         assert!(found.text.contains(part), "{}", found.text);
         assert!(found.figures[1].value * 1.99 < SECOND as f64 / ios as f64, "{:?}", found.figures);
     }

@@ -1,11 +1,7 @@
-//! Were as many I/Os in flight as were asked for?
+//! Were as many I/Os in flight as iodepth asks for?
 
-use super::check::{Check, How, Look, Proof};
-use super::words::percent;
-use crate::case::{Case, Part};
-use crate::finding::{Figure, Finding};
-use record::remedy::{drop, lower, raise, set};
-use record::{Direction, Engine, Remedy, Sentence, Severity};
+use super::prelude::*;
+use record::Engine;
 
 /// Share of the depth that must have been in flight, mean over time.
 const REACHED: f64 = 0.9;
@@ -17,29 +13,24 @@ const IOS_PER_DEPTH: u64 = 20;
 pub(super) const CHECK: Check = Check {
     id: "depth-not-reached",
     question: "Were as many I/Os in flight as iodepth asks for?",
-    evidence: "I/Os in flight, mean over the measured time (Little's law), against iodepth; share of the latency spent submitting",
+    evidence: "mean number of I/Os in flight over the measured time (Little's law), compared with iodepth; share of the latency spent in submission",
     threshold: "warning when fewer than 90 % of iodepth were in flight",
-    reason: "a full queue loses an I/O only between a completion and the next submission; a tenth is more than batches explain",
-    cause: "the job was kept from submitting",
-    remedy: || "look at what the job waits for between its I/Os".into(),
-    proof: Proof {
-        how: How::Real,
-        fires: "crates/cli/tests/checks/depth.rs::a_synchronous_engine_reaches_no_depth",
-        silent: "crates/cli/tests/checks/depth.rs::an_asynchronous_engine_reaches_its_depth",
-    },
-    look: Look::Data(look),
+    reason: "a full queue lacks an I/O only between a completion and the next submission; 10 % is more than batching explains",
+    cause: "something kept the job from submitting",
+    remedy: || "find what the job waits for between its I/Os".into(),
+    proof: Proof::real(
+        "checks/depth.rs::a_synchronous_engine_reaches_no_depth",
+        "checks/depth.rs::an_asynchronous_engine_reaches_its_depth",
+    ),
+    look: Look::Data(about),
 };
 
-fn look(case: &Case) -> Vec<Finding> {
-    case.parts.iter().filter_map(about).collect()
-}
-
-fn about(part: &Part) -> Option<Finding> {
+fn about(_: &Case, part: &Part) -> Option<Finding> {
     let workload = &part.first().workload;
     let depth = &part.metrics.depth;
     let requested = f64::from(depth.requested);
-    let ios: u64 = Direction::ALL.iter().map(|d| part.ios(*d)).sum();
-    let filled = ios >= IOS_PER_DEPTH * u64::from(depth.requested) * part.workers.len() as u64;
+    let filled =
+        part.all_ios() >= IOS_PER_DEPTH * u64::from(depth.requested) * part.workers.len() as u64;
     // The null engine has no queue: whatever is submitted has completed.
     // A job with a target for its latency chooses its depth.
     let chooses = part.setting("latency_target_ns").is_some();
@@ -52,17 +43,18 @@ fn about(part: &Part) -> Option<Finding> {
     if depth.achieved_mean >= REACHED * requested {
         return None;
     }
-    let text =
-        Sentence::from(format!("{:.1} I/Os were in flight on average, of ", depth.achieved_mean))
-            .setting("iodepth", depth.requested)
-            .text(format!(" ({})", percent(depth.achieved_mean / requested)));
+    let text = Sentence::from(format!(
+        "{:.1} I/Os were in flight on average, {} of ",
+        depth.achieved_mean,
+        percent(depth.achieved_mean / requested)
+    ))
+    .setting("iodepth", depth.requested);
     let (severity, cause, remedy) = why(part);
     let figures = vec![
         Figure::new("I/Os in flight", depth.achieved_mean, "count"),
         Figure::new("iodepth", requested, "count"),
     ];
-    let finding = CHECK.finding(severity, vec![part.name.to_owned()], text);
-    Some(Finding { figures, cause, remedy, ..finding })
+    Some(CHECK.about(part, severity, text).figures(figures).cause(cause).remedy(remedy))
 }
 
 /// Linux does buffered libaio I/O within io_submit, whatever is queued behind it; what waits there
@@ -73,68 +65,68 @@ fn submits_one_by_one(part: &Part) -> bool {
 
 fn one_by_one(part: &Part) -> Finding {
     let text = Sentence::default().setting("iodepth", part.metrics.depth.requested).text(
-        " asks for I/Os in flight, but libaio does buffered I/O within the submitting call: one at a time",
+        " has no effect: libaio performs buffered I/O inside the submitting call, one at a time",
     );
-    Finding {
-        figures: vec![Figure::new("iodepth", f64::from(part.metrics.depth.requested), "count")],
-        cause: "libaio is asynchronous with O_DIRECT only".into(),
-        remedy: set("direct", 1).or(set("ioengine", "io_uring")),
-        ..CHECK.finding(Severity::Warning, vec![part.name.to_owned()], text)
-    }
+    let figures = [Figure::new("iodepth", f64::from(part.metrics.depth.requested), "count")];
+    let remedy = set("direct", 1).or(set("ioengine", "io_uring"));
+    let cause = "libaio is asynchronous only with O_DIRECT";
+    CHECK.about(part, Severity::Warning, text).figures(figures).cause(cause).remedy(remedy)
 }
 
 fn why(part: &Part) -> (Severity, Sentence, Remedy) {
     let workload = &part.first().workload;
     let engine = workload.ioengine.as_str();
-    let limited = Direction::ALL
-        .iter()
-        .any(|d| workload.rate[*d].is_some() || workload.rate_iops[*d].is_some());
     let warning = |cause: String, remedy: Remedy| (Severity::Warning, cause.into(), remedy);
     if Engine::named(engine).is_some_and(Engine::blocks) {
         return warning(
-            format!("{engine} is a synchronous engine: it does one I/O at a time at any depth"),
+            format!("{engine} is a synchronous engine: it performs one I/O at a time at any depth"),
             set("ioengine", "io_uring")
                 .or(set("ioengine", "libaio"))
-                .or(raise(["numjobs"]).ending("to as many jobs as I/Os are wanted")),
+                .or(raise(["numjobs"]).ending("to the number of I/Os wanted in flight")),
         );
     }
-    if limited {
-        let cause = "the rate the job is limited to needs no deeper queue".into();
-        return (Severity::Note, cause, "nothing, or raise the rate".into());
+    if part.has_rate() {
+        let cause = "the job's rate limit needs no deeper queue".into();
+        return (
+            Severity::Note,
+            cause,
+            "no action is needed; raise the rate for a deeper queue".into(),
+        );
     }
     if part.setting("thinktime_ns").is_some() {
-        let cause = "the job pauses (`thinktime`)".into();
+        let cause = "the job pauses between I/Os (`thinktime`)".into();
         return (Severity::Warning, cause, drop(["thinktime"]));
     }
     if part.is_buffered() {
         return warning(
-            format!("{engine} does buffered I/O within the submitting call, one after the other"),
+            format!("{engine} performs buffered I/O inside the submitting call, one at a time"),
             set("direct", 1),
         );
     }
     if blocked(part) >= BLOCKED {
         return warning(
             format!(
-                "the submitting call blocked for {} of the latency: the queue of the device, or the filesystem, took no more",
+                "the submitting call blocked for {} of the latency because the device queue or the filesystem was full",
                 percent(blocked(part))
             ),
             Remedy::from("raise nr_requests of the device")
-                .or(lower(["iodepth"]).ending("to what it takes")),
+                .or(lower(["iodepth"]).ending("to what the queue holds")),
         );
     }
     if part.metrics.sync.count > 0 || part.setting("sync").is_some() {
         return warning(
-            "the queue is emptied for every synchronisation".into(),
-            "read the depth as what such a program reaches, or drop the synchronisation".into(),
+            "every synchronisation drains the queue".into(),
+            "report this depth as the one such a program reaches, or remove the synchronisation"
+                .into(),
         );
     }
     let busy = part.metrics.cpu.user + part.metrics.cpu.system;
     if busy >= 80.0 {
         return warning(
             format!(
-                "the worker is on its CPU for {busy:.0} % of the time: the device completes as fast as it submits"
+                "the worker used {busy:.0} % of a CPU: the device completes I/Os as fast as the worker submits them"
             ),
-            raise(["numjobs"]).ending("to spread the depth over more jobs"),
+            raise(["numjobs"]).ending("to spread the depth over more workers"),
         );
     }
     warning(CHECK.cause.into(), (CHECK.remedy)())

@@ -1,10 +1,6 @@
-//! Did direct I/O go past the page cache?
+//! Did direct I/O bypass the page cache?
 
-use super::check::{Check, How, Look, Proof};
-use super::words::size;
-use crate::case::{Case, Part};
-use crate::finding::{Figure, Finding};
-use record::{Direction, Severity};
+use super::prelude::*;
 
 /// Growth of the cache that counts, as a share of the bytes moved. Metadata and reads of other programs
 /// cause less.
@@ -14,27 +10,22 @@ const BYTES_MIN: u64 = 4 << 20;
 
 pub(super) const CHECK: Check = Check {
     id: "direct-not-direct",
-    question: "Did direct I/O go past the page cache?",
-    evidence: "pages of the files in the page cache after the run, against before (cachestat)",
-    threshold: "warning when the cache of a job with direct=1 grew by a tenth of its files' size, and 4 MiB",
-    reason: "O_DIRECT leaves no pages behind; where the filesystem falls back to buffered I/O, every block does",
-    cause: "the filesystem takes O_DIRECT and buffers nevertheless (data=journal, compression, checksums, encryption)",
+    question: "Did direct I/O bypass the page cache?",
+    evidence: "pages of the files in the page cache before and after the run (cachestat)",
+    threshold: "warning when a job with direct=1 made the page cache grow by at least 10 % of its files' size and 4 MiB",
+    reason: "O_DIRECT leaves no pages in the cache; a filesystem that falls back to buffered I/O leaves every block there",
+    cause: "the filesystem accepts O_DIRECT but buffers the I/O (data=journal, compression, checksums, encryption)",
     remedy: || {
-        "measure on a filesystem, or with mount options, that do direct I/O; or treat the figure as buffered".into()
+        "use a filesystem and mount options that support direct I/O, or report the figure as buffered I/O".into()
     },
-    proof: Proof {
-        how: How::Real,
-        fires: "crates/cli/tests/checks/cache.rs::direct_writes_that_leave_pages_in_the_cache_are_not_direct",
-        silent: "crates/cli/tests/checks/cache.rs::a_cold_direct_read_is_clean",
-    },
-    look: Look::Data(look),
+    proof: Proof::real(
+        "checks/cache.rs::direct_writes_that_leave_pages_in_the_cache_are_not_direct",
+        "checks/cache.rs::a_cold_direct_read_is_clean",
+    ),
+    look: Look::Data(about),
 };
 
-fn look(case: &Case) -> Vec<Finding> {
-    case.parts.iter().filter_map(|part| check_part(case, part)).collect()
-}
-
-fn check_part(case: &Case, part: &Part) -> Option<Finding> {
+fn about(case: &Case, part: &Part) -> Option<Finding> {
     // A copy may use O_DIRECT for one side only; the other side fills the cache.
     let workload = &part.first().workload;
     if ![Direction::Read, Direction::Write].iter().all(|way| workload.is_direct_in(*way)) {
@@ -46,9 +37,7 @@ fn check_part(case: &Case, part: &Part) -> Option<Finding> {
     if case.parts.iter().any(|other| buffered(&other)) {
         return None;
     }
-    let mut files: Vec<&str> = part.files().collect();
-    files.sort_unstable();
-    files.dedup();
+    let files = part.different_files();
     let growth = |file: &&str| {
         let file = case.record.evidence.files.get(*file)?;
         let cached = |look: &record::FileLook| look.cached.map(|bytes| bytes.0);
@@ -65,12 +54,11 @@ fn check_part(case: &Case, part: &Part) -> Option<Finding> {
     let least = (GROWTH_MIN * whole.min(moved) as f64) as u64;
     (grown >= BYTES_MIN && grown >= least).then(|| {
         let text = format!(
-            "the page cache grew by {} of a job that asked for direct I/O",
+            "the page cache grew by {} although the job uses direct I/O",
             size(grown as f64)
         );
-        let finding = CHECK.finding(Severity::Warning, vec![part.name.to_owned()], text);
-        let figures = vec![Figure::new("growth of the page cache", grown as f64, "bytes")];
-        Finding { figures, ..finding }
+        let figures = [Figure::new("growth of the page cache", grown as f64, "bytes")];
+        CHECK.about(part, Severity::Warning, text).figures(figures)
     })
 }
 
@@ -85,7 +73,7 @@ mod tests {
         let mut record = record(vec![job("scan", Direction::Read, 30)]);
         let file = record.evidence.files.get_mut(FILE).unwrap();
         file.after.as_mut().unwrap().cached = Some(Bytes(100 << 20));
-        assert!(the_finding(&record, CHECK.id).text.contains("100.0 MiB"));
+        assert!(the_finding(&record, CHECK.id).text.contains("100 MiB"));
         record.jobs[0].workload.settings = [("direct_only".into(), "read".into())].into();
         assert!(findings(&record, CHECK.id).is_empty());
         record.jobs[0].workload.settings.clear();

@@ -1,33 +1,30 @@
-//! Were two runs made in the same circumstances?
+//! Did the environment change between two runs?
 
-use super::check::{Check, How, Look, Proof};
-use super::words::{count, list, size};
-use crate::case::{Case, Part};
-use crate::finding::{Figure, Finding};
-use record::{DeviceFacts, DeviceKind, RunRecord, Severity};
-use std::collections::BTreeMap;
+use super::prelude::*;
+use record::human::list_up_to;
+use record::{DeviceKind, RunRecord};
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Differences told one by one; of more the first are told.
-const TOLD: usize = 6;
+/// Differences that the text names.
+const NAMED: usize = 7;
 /// What explains no difference in a figure by itself.
 const LIGHT: [&str; 3] = ["distribution", "fathom", "kernel command line"];
 const MIB: u64 = 1 << 20;
 
 pub(super) const CHECK: Check = Check {
     id: "env-changed",
-    question: "Were two runs made in the same circumstances?",
-    evidence: "facts of both records: kernel, CPUs, mitigations, settings, limits; and for each job the filesystem, mount options, devices, their firmware, scheduler, queue and write cache, or the object store",
-    threshold: "warning for each difference that changes figures, note where only the distribution, the kernel's command line or fathom's version differ",
-    reason: "a comparison shows what differs between two runs; when more than one thing does, it shows nothing of any of them",
+    question: "Did the environment change between two runs?",
+    evidence: "facts in both records: kernel, CPUs, mitigations, settings, limits; for each job the filesystem, mount options, devices, their firmware, scheduler, queue and write cache, or the object store",
+    threshold: "warning for each difference that changes figures; note when only the distribution, the kernel command line or the version of fathom differs",
+    reason: "if several things differ between two runs, a comparison does not show which of them changed the figures",
     cause: "the machine, the storage or its settings changed between the runs",
     remedy: || {
-        "make them equal and run again; where one of them is what is compared, make only that one differ".into()
+        "make the environments equal and run again; change only what is to be compared".into()
     },
-    proof: Proof {
-        how: How::Recorded,
-        fires: "crates/judge/src/checks/env_changed.rs::each_difference_is_told_with_both_values",
-        silent: "crates/judge/src/checks/env_changed.rs::runs_on_the_same_machine_differ_in_nothing",
-    },
+    proof: Proof::recorded(
+        "each_difference_is_told_with_both_values",
+        "runs_on_the_same_machine_differ_in_nothing",
+    ),
     look: Look::Pair(look),
 };
 
@@ -44,27 +41,41 @@ pub struct Difference {
     pub is_grave: bool,
 }
 
-/// In what the circumstances of two runs differ, what changes figures first.
+impl Difference {
+    /// The differences of two lists of named values, by name; `missing` stands for a value that a side
+    /// lacks.
+    pub(crate) fn between(
+        before: &BTreeMap<String, String>,
+        after: &BTreeMap<String, String>,
+        missing: &str,
+    ) -> Vec<Difference> {
+        let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+        let value = |side: &BTreeMap<String, String>, name: &String| {
+            side.get(name).filter(|text| !text.is_empty()).map_or(missing.to_owned(), Clone::clone)
+        };
+        let differs = |name: &&String| before.get(*name) != after.get(*name);
+        let difference = |name: &String| Difference {
+            what: name.clone(),
+            before: value(before, name),
+            after: value(after, name),
+            is_grave: true,
+        };
+        names.into_iter().filter(differs).map(difference).collect()
+    }
+}
+
+/// The differences of the environments of two runs, those that change figures first.
 pub fn environment_differences(earlier: &RunRecord, later: &RunRecord) -> Vec<Difference> {
     if earlier.origin.is_some() || later.origin.is_some() {
         return unknown_on_a_side(earlier, later);
     }
-    let (before, after) = (circumstances(earlier), circumstances(later));
-    let mut names: Vec<&String> = before.keys().chain(after.keys()).collect();
-    names.sort_unstable();
-    names.dedup();
-    names.retain(|name| before.get(*name) != after.get(*name));
-    names.sort_by_key(|name| LIGHT.contains(&name.as_str()));
-    let value = |side: &BTreeMap<String, String>, name: &String| {
-        side.get(name).filter(|text| !text.is_empty()).map_or("none".to_owned(), Clone::clone)
-    };
-    let difference = |name: &String| Difference {
-        what: name.clone(),
-        before: value(&before, name),
-        after: value(&after, name),
-        is_grave: !LIGHT.contains(&name.as_str()),
-    };
-    names.into_iter().map(difference).collect()
+    let (before, after) = (environment(earlier), environment(later));
+    let mut differences = Difference::between(&before, &after, "none");
+    for difference in &mut differences {
+        difference.is_grave = !LIGHT.contains(&difference.what.as_str());
+    }
+    differences.sort_by_key(|difference| !difference.is_grave);
+    differences
 }
 
 /// What can be said where a record was read from another program's output: of two such, nothing.
@@ -76,7 +87,7 @@ fn unknown_on_a_side(earlier: &RunRecord, later: &RunRecord) -> Vec<Difference> 
     let (before, after) = (told(earlier), told(later));
     match before == after {
         true => Vec::new(),
-        false => vec![Difference { what: "circumstances".into(), before, after, is_grave: true }],
+        false => vec![Difference { what: "environment".into(), before, after, is_grave: true }],
     }
 }
 
@@ -87,30 +98,21 @@ fn look(earlier: &RunRecord, later: &RunRecord) -> Vec<Finding> {
     }
     let is_grave = differences.iter().any(|difference| difference.is_grave);
     let severity = if is_grave { Severity::Warning } else { Severity::Note };
-    let told: Vec<String> = differences
-        .iter()
-        .take(TOLD)
-        .map(|d| format!("{} ({} → {})", d.what, d.before, d.after))
-        .collect();
-    let more = match differences.len() - told.len() {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
+    let all: Vec<String> =
+        differences.iter().map(|d| format!("{} ({} → {})", d.what, d.before, d.after)).collect();
     let differ = if differences.len() == 1 { "differs" } else { "differ" };
     let text = format!(
-        "{} {differ} from the earlier run: {}{more}",
-        count(differences.len(), "thing"),
-        list(&told)
+        "{} {differ} from the earlier run: {}",
+        counted(all.len(), "thing"),
+        list_up_to(&all, NAMED)
     );
-    vec![Finding {
-        figures: vec![Figure::new("differences", differences.len() as f64, "count")],
-        ..CHECK.finding(severity, Vec::new(), text)
-    }]
+    let figures = [Figure::new("differences", all.len() as f64, "count")];
+    vec![CHECK.finding(severity, Vec::new(), text).figures(figures)]
 }
 
 /// Everything that figures depend on beside the jobs, by name. What changes from run to run by
 /// itself (load, free space, device numbers) is left out.
-fn circumstances(record: &RunRecord) -> BTreeMap<String, String> {
+fn environment(record: &RunRecord) -> BTreeMap<String, String> {
     let mut all = machine(record);
     let case = Case::of(record);
     for part in &case.parts {

@@ -1,50 +1,27 @@
 //! Did any I/O fail?
 
-use super::check::{Check, How, Look, Proof};
-use super::words::{list, number};
-use crate::case::Case;
-use crate::finding::{Figure, Finding};
-use record::remedy::{choose, drop, lower};
-use record::{ErrorCount, JobRecord, Medium, Remedy, Severity};
+use super::prelude::*;
+use crate::metrics::unit;
+use libc::{
+    EACCES, EAGAIN, EBUSY, ECONNREFUSED, ECONNRESET, EDQUOT, EFBIG, EHOSTUNREACH, EILSEQ, EINVAL,
+    EIO, EMFILE, ENODATA, ENOENT, ENOMEM, ENOSPC, EOPNOTSUPP, EPERM, EPROTO, EREMOTEIO, EROFS,
+    ETIMEDOUT,
+};
+use record::ErrorCount;
 use std::collections::BTreeMap;
-
-// Linux's numbers (errno(3)) on x86, ARM, RISC-V and all others that take the generic ones.
-const EPERM: i32 = 1;
-const ENOENT: i32 = 2;
-const EIO: i32 = 5;
-const EAGAIN: i32 = 11;
-const ENOMEM: i32 = 12;
-const EACCES: i32 = 13;
-const EBUSY: i32 = 16;
-const EINVAL: i32 = 22;
-const EMFILE: i32 = 24;
-const EFBIG: i32 = 27;
-const ENOSPC: i32 = 28;
-const EROFS: i32 = 30;
-const ENODATA: i32 = 61;
-const EILSEQ: i32 = 84;
-const EOPNOTSUPP: i32 = 95;
-const ETIMEDOUT: i32 = 110;
-const EREMOTEIO: i32 = 121;
-const EDQUOT: i32 = 122;
-const EPROTO: i32 = 71;
-const ECONNRESET: i32 = 104;
-const ECONNREFUSED: i32 = 111;
-const EHOSTUNREACH: i32 = 113;
 
 pub(super) const CHECK: Check = Check {
     id: "errors",
     question: "Did any I/O fail?",
     evidence: "every error of every worker, by errno and operation, with the file and offset of the first",
-    threshold: "error from the first one on, tolerated (continue_on_error) or not",
-    reason: "a failed I/O is often quicker than a good one, and none of it is in the latencies: figures of a run with errors are of another workload",
+    threshold: "error from the first failed I/O, tolerated (continue_on_error) or not",
+    reason: "a failed I/O is often faster than a successful one and is not in the latencies: the figures of a run with errors belong to another workload",
     cause: "depends on the error",
-    remedy: || "depends on the error; the first file and offset say where to look".into(),
-    proof: Proof {
-        how: How::Real,
-        fires: "crates/cli/tests/checks/errors.rs::errors_are_told_by_kind_with_their_place",
-        silent: "crates/cli/tests/checks/errors.rs::a_run_without_errors_says_nothing",
-    },
+    remedy: || "depends on the error; start at the first file and offset".into(),
+    proof: Proof::real(
+        "checks/errors.rs::errors_are_told_by_kind_with_their_place",
+        "checks/errors.rs::a_run_without_errors_says_nothing",
+    ),
     look: Look::Run(look),
 };
 
@@ -58,31 +35,16 @@ fn look(case: &Case) -> Vec<Finding> {
 }
 
 fn about(workers: &[&JobRecord]) -> Option<Finding> {
-    let mut kinds: Vec<ErrorCount> = Vec::new();
-    for error in workers.iter().flat_map(|job| &job.errors) {
-        let same = |known: &&mut ErrorCount| {
-            known.errno == error.errno && known.operation == error.operation
-        };
-        match kinds.iter_mut().find(same) {
-            Some(known) => known.count += error.count,
-            None => kinds.push(error.clone()),
-        }
-    }
+    let mut kinds = unit::errors(workers);
     kinds.sort_by_key(|kind| std::cmp::Reverse(kind.count));
     let worst = kinds.first()?;
     let total: u64 = kinds.iter().map(|kind| kind.count).sum();
     let of_objects = workers.iter().any(|job| job.workload.medium == Medium::Objects);
     let (cause, remedy) = if of_objects { answer(worst) } else { meaning(worst) };
-    Some(Finding {
-        figures: vec![Figure::new("errors", total as f64, "count")],
-        cause: cause.into(),
-        remedy,
-        ..CHECK.finding(
-            Severity::Error,
-            vec![workers[0].name.clone()],
-            list(&kinds.iter().map(told).collect::<Vec<_>>()),
-        )
-    })
+    let figures = [Figure::new("errors", total as f64, "count")];
+    let text = list(&kinds.iter().map(told).collect::<Vec<_>>());
+    let finding = CHECK.finding(Severity::Error, vec![workers[0].name.clone()], text);
+    Some(finding.figures(figures).cause(cause).remedy(remedy))
 }
 
 /// "12 reads failed: Input/output error (first: /data/file, offset 4096, 4096 bytes)".
@@ -93,7 +55,7 @@ fn told(kind: &ErrorCount) -> String {
         _ => String::new(),
     };
     let file = if kind.first_file.is_empty() { "no file" } else { &kind.first_file };
-    let (times, plural) = (number(kind.count as f64), if kind.count == 1 { "" } else { "s" });
+    let (times, plural) = (count(kind.count as f64), if kind.count == 1 { "" } else { "s" });
     format!("{times} {} error{plural}: {} (first: {file}{place})", kind.operation, kind.text)
 }
 
@@ -101,7 +63,7 @@ fn told(kind: &ErrorCount) -> String {
 fn answer(kind: &ErrorCount) -> (&'static str, Remedy) {
     match kind.errno {
         _ if kind.operation == "set up the I/O engine" => (
-            "nothing could be asked: a host has no address, or the certificates to trust cannot be read",
+            "no request was sent: a host name has no address, or the CA certificates cannot be read",
             "check `http_host` and `http_ca_file`".into(),
         ),
         ENOENT => (
@@ -109,35 +71,35 @@ fn answer(kind: &ErrorCount) -> (&'static str, Remedy) {
             "write the objects first with a job of the same `filename`, `size`, `bs` and `offset`; check the bucket's name".into(),
         ),
         EACCES => (
-            "the server refuses the request (401 or 403): wrong key, region or clock, or no right to it",
-            "check `http_s3_keyid`, `http_s3_key` and `http_s3_region`, the clock, and what the key may do".into(),
+            "the server refuses the request (401 or 403): wrong key, region or clock, or no permission",
+            "check `http_s3_keyid`, `http_s3_key` and `http_s3_region`, the clock, and the permissions of the key".into(),
         ),
         EBUSY => (
-            "the server turns requests away because there are too many (429 or 503)",
+            "the server rejects requests because there are too many (429 or 503)",
             lower(["iodepth", "numjobs", "rate_iops"]).also("`http_retries` repeats such requests and counts them"),
         ),
         ETIMEDOUT => (
-            "nothing moved until `http_timeout`, or the server says that it took too long (408, 504)",
-            "look at the server and the way to it; raise `http_timeout` where it is that slow".into(),
+            "no data moved within `http_timeout`, or the server reported a timeout (408, 504)",
+            "check the server and the network; raise `http_timeout` if the server is that slow".into(),
         ),
         ECONNREFUSED | EHOSTUNREACH => {
-            ("nobody answers at this host and port", "check `http_host` and whether the server runs".into())
+            ("no server answers at this host and port", "check `http_host` and whether the server runs".into())
         }
         ECONNRESET => (
-            "connections broke in the middle of requests",
-            "look at the server's log and at proxies on the way; `http_retries` repeats such requests and counts them".into(),
+            "connections broke during requests",
+            "check the server's log and proxies on the way; `http_retries` repeats such requests and counts them".into(),
         ),
         EPROTO => (
-            "no encrypted connection came about: most often a certificate that is not trusted",
-            "name the certificates to trust (`http_ca_file`), or use `https=insecure` where that does not matter".into(),
+            "the TLS handshake failed, usually because a certificate is not trusted",
+            "name the CA certificates (`http_ca_file`), or use `https=insecure` if security does not matter".into(),
         ),
         EIO => (
-            "an answer was shorter or longer than it should be, or the server failed (500)",
-            "look at the messages above for its words and at the server's log; do not trust the content".into(),
+            "a response was shorter or longer than announced, or the server failed (500)",
+            "read the server's message above and its log; do not trust the content".into(),
         ),
         _ => (
-            "the server did not answer as it should",
-            "look at the messages above: they have its words".into(),
+            "the server sent an unexpected response",
+            "read the messages above: they quote the server".into(),
         ),
     }
 }
@@ -147,19 +109,19 @@ fn meaning(kind: &ErrorCount) -> (&'static str, Remedy) {
     match kind.errno {
         EIO | EREMOTEIO | ENODATA => (
             "the device, or the path to it, failed the request",
-            "look at dmesg for the device's own words, then at its health (fathom inspect); do not benchmark a disk that fails".into(),
+            "check dmesg for messages of the device, then its health (fathom inspect); do not benchmark a failing disk".into(),
         ),
         ETIMEDOUT => (
             "the device did not answer in time",
-            "look at dmesg for resets of the device or its link, and at its health (fathom inspect)".into(),
+            "check dmesg for resets of the device or its link, then its health (fathom inspect)".into(),
         ),
         EILSEQ => (
-            "what was read is not what was written",
-            "look at the offset with `verify_dump=1`; if nothing else wrote there, the storage corrupts data: do not trust it".into(),
+            "the data read is not the data written",
+            "inspect the offset with `verify_dump=1`; if nothing else wrote there, the storage corrupts data: do not trust it".into(),
         ),
         ENOSPC => (
             "the filesystem, or the thin device below it, is full",
-            Remedy::from("make room").or(lower(["size", "numjobs", "nrfiles"])),
+            Remedy::from("free some space").or(lower(["size", "numjobs", "nrfiles"])),
         ),
         EDQUOT => ("the quota of this user is used up", Remedy::from("raise the quota").or(lower(["size"]))),
         EFBIG => (
@@ -167,38 +129,38 @@ fn meaning(kind: &ErrorCount) -> (&'static str, Remedy) {
             lower(["size"]).or("raise ulimit -f"),
         ),
         EINVAL => (
-            "the request does not suit the file: most often an offset or length that O_DIRECT does not take",
+            "the file does not support the request: usually O_DIRECT rejects the offset or length",
             choose(["bs", "offset", "size"]).ending("to multiples of the device's logical block (fathom inspect shows it)").or(drop(["direct"])),
         ),
         EOPNOTSUPP => (
-            "the device or filesystem does not know this operation",
+            "the device or filesystem does not support this operation",
             "leave it out (trim needs discard support, atomic and RWF flags need a recent kernel), or use another engine".into(),
         ),
         EACCES | EPERM => {
-            ("this user may not do that", "run as a user who may, or change the file's permissions".into())
+            ("this user lacks the permission", "run as a user with the permission, or change the file's permissions".into())
         }
         EROFS => (
-            "the filesystem is mounted read-only, perhaps since an error of its disk",
-            "look at dmesg; remount it for writing, or use another directory".into(),
+            "the filesystem is mounted read-only, perhaps after a disk error",
+            "check dmesg; remount it read-write, or use another directory".into(),
         ),
-        EBUSY => ("something else holds the device", "unmount or stop what uses it (lsblk, fuser)".into()),
-        ENOENT => ("the file is not there", "check the path, or let the job create it".into()),
+        EBUSY => ("something else uses the device", "unmount or stop what uses it (lsblk, fuser)".into()),
+        ENOENT => ("the file does not exist", "check the path, or let the job create it".into()),
         EMFILE => ("too many files are open", Remedy::from("raise ulimit -n").or(lower(["nrfiles", "openfiles"]))),
         ENOMEM if kind.operation == "allocate buffers" => (
-            "there is not so much memory for the buffers; huge pages have to be set aside first",
-            lower(["iodepth", "bs", "numjobs"]).or("set huge pages aside where the buffers use them (/proc/sys/vm/nr_hugepages)"),
+            "there is not enough memory for the buffers; huge pages have to be reserved first",
+            lower(["iodepth", "bs", "numjobs"]).or("reserve huge pages if the buffers use them (/proc/sys/vm/nr_hugepages)"),
         ),
         ENOMEM => (
-            "memory, locked memory or the limit of it is used up",
+            "memory, or the limit of locked memory, is used up",
             Remedy::from("raise ulimit -l").or(lower(["iodepth", "bs", "numjobs"])),
         ),
         EAGAIN => (
-            "a resource was used up for the moment: kernel aio contexts, requests, locked memory",
+            "a resource was temporarily used up: kernel aio contexts, requests, locked memory",
             Remedy::from("raise /proc/sys/fs/aio-max-nr or ulimit -l").or(lower(["iodepth", "numjobs"])),
         ),
         _ => (
             "the kernel refused or failed the request",
-            "look at dmesg and at the first file and offset".into(),
+            "check dmesg, and the first file and offset".into(),
         ),
     }
 }
@@ -251,7 +213,7 @@ mod tests {
         assert!(cause(ENOENT, "read").contains("(404)"));
         assert!(cause(EACCES, "write").contains("401 or 403"));
         assert!(cause(EIO, "read").contains("shorter or longer"));
-        assert!(cause(EIO, "set up the I/O engine").starts_with("nothing could be asked"));
+        assert!(cause(EIO, "set up the I/O engine").starts_with("no request was sent"));
     }
 
     #[test]

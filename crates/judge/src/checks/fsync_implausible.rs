@@ -1,12 +1,8 @@
-//! Can a flush have been that fast?
+//! Can the medium be as fast as its synchronisations?
 
-use super::check::{Check, How, Look, Proof};
-use super::words::{number, time};
-use crate::case::{Case, Part};
-use crate::finding::{Figure, Finding};
-use record::{DeviceFacts, Direction, Severity};
+use super::prelude::*;
 
-/// Synchronisations whose median means something.
+/// Smallest number of synchronisations with a meaningful median.
 const SYNCS_MIN: u64 = 20;
 /// Half a turn at 15 000 a minute: no head writes sooner on average.
 const TURNING_MIN_NS: f64 = 2_000_000.0;
@@ -15,25 +11,17 @@ const FLASH_MIN_NS: f64 = 25_000.0;
 
 pub(super) const CHECK: Check = Check {
     id: "fsync-implausible",
-    question: "Can the medium have taken the data in the time a synchronisation took?",
-    evidence: "median latency of fsync and fdatasync, flushes that reached the disk, and what kind of disk it is",
-    threshold: "warning when the median is below 2 ms on a turning disk or 25 µs on flash, or when a disk with a volatile cache saw no flush",
-    reason: "2 ms is half a turn at 15 000 a minute; flash needs some tens of microseconds for a command and a page. A disk whose cache is protected may be faster in truth",
+    question: "Can the medium write as fast as the synchronisations completed?",
+    evidence: "median latency of fsync and fdatasync, flushes that reached the disk, and the kind of disk",
+    threshold: "warning when the median is below 2 ms on a spinning disk or 25 µs on flash, or when a disk with a volatile cache received no flush",
+    reason: "2 ms is half a revolution at 15 000 rpm; flash needs tens of microseconds for a command and a page. A disk with a power-protected cache can really be faster",
     cause: "the flush ends in a cache: barriers are off, or the disk or its controller acknowledges without writing",
     remedy: || {
-        "look at the mount options and at the cache's protection; test it with a power cut before trusting it".into()
+        "check the mount options and the power protection of the cache; test with a power cut before you rely on it".into()
     },
-    proof: Proof {
-        how: How::Recorded,
-        fires: "crates/judge/src/checks/fsync_implausible.rs::a_flush_faster_than_its_medium",
-        silent: "crates/judge/src/checks/fsync_implausible.rs::a_flush_that_takes_its_time",
-    },
-    look: Look::Data(look),
+    proof: Proof::recorded("a_flush_faster_than_its_medium", "a_flush_that_takes_its_time"),
+    look: Look::Data(about),
 };
-
-fn look(case: &Case) -> Vec<Finding> {
-    case.parts.iter().filter_map(|part| about(case, part)).collect()
-}
 
 fn about(case: &Case, part: &Part) -> Option<Finding> {
     let latency =
@@ -53,21 +41,20 @@ fn about(case: &Case, part: &Part) -> Option<Finding> {
     });
     let text = match (too_fast, unflushed) {
         (_, Some(disk)) => format!(
-            "{} synchronisations, and no flush reached {}, whose cache is volatile",
-            number(latency.count() as f64),
+            "{} synchronisations completed, but no flush reached {}, which has a volatile cache",
+            count(latency.count() as f64),
             disk.name
         ),
         (Some(disk), None) => format!(
-            "half of the synchronisations took less than {}: {}, a {}, cannot write in that time",
+            "the median synchronisation took {}: {}, a {}, cannot write that fast",
             time(median),
             disk.name,
-            if disk.rotational == Some(true) { "turning disk" } else { "flash disk" }
+            if disk.rotational == Some(true) { "spinning disk" } else { "flash disk" }
         ),
         (None, None) => return None,
     };
-    let finding = CHECK.finding(Severity::Warning, vec![part.name.to_owned()], text);
-    let figures = vec![Figure::new("median of synchronisations", median, "ns")];
-    Some(Finding { figures, ..finding })
+    let figures = [Figure::new("median of synchronisations", median, "ns")];
+    Some(CHECK.about(part, Severity::Warning, text).figures(figures))
 }
 
 /// The least time a disk takes to make something durable; 0 where that is not known.
@@ -95,7 +82,7 @@ mod tests {
 
     #[test]
     fn a_flush_faster_than_its_medium() {
-        assert!(the_finding(&synced(true, 80_000), CHECK.id).text.contains("turning disk"));
+        assert!(the_finding(&synced(true, 80_000), CHECK.id).text.contains("spinning disk"));
         assert!(the_finding(&synced(false, 9_000), CHECK.id).text.contains("flash disk"));
         let mut unflushed = synced(false, 500_000);
         unflushed.facts.devices.get_mut("sda").unwrap().write_cache = Some("write back".into());

@@ -1,10 +1,7 @@
 //! Does one CPU serve all interrupts of a device?
 
-use super::check::{Check, How, Look, Proof, own_cpus};
-use super::words::{number, percent};
-use crate::case::{Case, Part};
-use crate::finding::{Figure, Finding};
-use record::{DeviceFacts, Remedy, Sample, Severity};
+use super::prelude::*;
+use record::Sample;
 
 /// Share of a device's interrupts on one CPU.
 const ON_ONE: f64 = 0.9;
@@ -16,29 +13,27 @@ const BUSY: f64 = 0.8;
 pub(super) const CHECK: Check = Check {
     id: "interrupts-on-one-cpu",
     question: "Does one CPU serve all interrupts of a device?",
-    evidence: "/proc/interrupts over the run, for the queues of the devices under the job, and the states of the CPUs",
-    threshold: "note when one CPU serves 90 % of 10 000 interrupts a second or more, of a device with several queues and a job with several workers; warning when that CPU is also busy 80 % of the time",
-    reason: "below that rate any CPU serves them with ease; a single worker stays on one CPU and its queue's interrupts with it, as they should",
-    cause: "the interrupts of the device's queues are bound to one CPU, or its driver has them share one",
+    evidence: "interrupts of the queues of the job's devices during the run (/proc/interrupts), and the states of the CPUs",
+    threshold: "note when one CPU serves at least 90 % of at least 10 000 interrupts a second, if the device has several queues and the job several workers; warning when that CPU is also busy 80 % of the time",
+    reason: "any CPU serves a lower rate easily; the interrupts of a single worker belong on its CPU",
+    cause: "the interrupts of the device's queues are bound to one CPU, or its driver uses one interrupt for all queues",
     remedy: || {
         let queues = "stop irqbalance, then give the interrupt of each queue its own CPU in \
                       /proc/irq/N/smp_affinity_list";
         Remedy::from(queues).or(own_cpus().ending("to spread the workers"))
     },
-    proof: Proof {
-        how: How::Recorded,
-        fires: "crates/judge/src/checks/interrupts_on_one_cpu.rs::a_busy_cpu_with_all_interrupts_is_named",
-        silent: "crates/judge/src/checks/interrupts_on_one_cpu.rs::interrupts_that_spread_or_are_few_are_fine",
-    },
-    look: Look::Run(look),
+    proof: Proof::recorded(
+        "a_busy_cpu_with_all_interrupts_is_named",
+        "interrupts_that_spread_or_are_few_are_fine",
+    ),
+    look: Look::Part(about),
 };
 
-fn look(case: &Case) -> Vec<Finding> {
-    let disks = |part| case.disks_of(part).into_iter().find_map(|disk| about(case, part, disk));
-    case.parts.iter().filter_map(disks).collect()
+fn about(case: &Case, part: &Part) -> Option<Finding> {
+    case.disks_of(part).into_iter().find_map(|disk| disk_of(case, part, disk))
 }
 
-fn about(case: &Case, part: &Part, disk: &DeviceFacts) -> Option<Finding> {
+fn disk_of(case: &Case, part: &Part, disk: &DeviceFacts) -> Option<Finding> {
     let queues = disk.interrupts.len().max(disk.hardware_queues.unwrap_or(1) as usize);
     if queues < 2 || part.workers.len() < 2 || case.record.facts.cpu.online < 2 {
         return None;
@@ -56,16 +51,16 @@ fn about(case: &Case, part: &Part, disk: &DeviceFacts) -> Option<Finding> {
     let text = format!(
         "CPU {cpu} served {} of the {} interrupts a second of {} ({queues} queues) and was busy {} of the time",
         percent(share),
-        number(rate),
+        count(rate),
         disk.name,
         percent(busy),
     );
-    let figures = vec![
+    let figures = [
         Figure::new("interrupts a second", rate, "per second"),
         Figure::new("of them on one CPU", share * 100.0, "percent"),
         Figure::new("that CPU busy", busy * 100.0, "percent"),
     ];
-    Some(Finding { figures, ..CHECK.about(part, severity, text) })
+    Some(CHECK.about(part, severity, text).figures(figures))
 }
 
 /// Interrupts of a disk on each CPU between the samples around the part that looked at them, and
@@ -122,7 +117,7 @@ mod tests {
     fn a_busy_cpu_with_all_interrupts_is_named() {
         let found = the_finding(&interrupted([50_000, 1000], true), CHECK.id);
         assert_eq!(found.severity, Severity::Warning);
-        assert!(found.text.starts_with("CPU 0 served 98 % of the 51.0 k"), "{}", found.text);
+        assert!(found.text.starts_with("CPU 0 served 98 % of the 51 k"), "{}", found.text);
         let found = the_finding(&interrupted([50_000, 1000], false), CHECK.id);
         assert_eq!(found.severity, Severity::Note);
     }

@@ -1,36 +1,28 @@
-//! Do writes fit the blocks below?
+//! Are the I/Os aligned to the blocks below them?
 
-use super::check::{Check, How, Look, Proof};
-use super::words::size;
-use crate::case::{Case, Part};
-use crate::finding::{Figure, Finding};
-use record::remedy::choose;
-use record::{DeviceKind, Direction, Severity};
+use super::prelude::*;
+use record::DeviceKind;
 
-/// Share of what was written that the disk read meanwhile: reads that nobody asked for.
+/// Smallest ratio of bytes the disk read to bytes the write-only job wrote.
 const READ_BACK_MIN: f64 = 0.1;
 
 pub(super) const CHECK: Check = Check {
     id: "misaligned",
-    question: "Do the I/Os fit the blocks below them?",
-    evidence: "begin of the partition, block sizes and offsets of the job, blocks of filesystem and disk, and bytes the disk read in a job that only writes",
-    threshold: "warning when a partition does not begin at a physical block, when writes are smaller than a block below, and when a disk read a tenth of what a job that only writes wrote; note when writes are smaller than a physical block that a virtual disk names",
-    reason: "a block that is written in part has to be read first, which halves the speed and doubles the latency",
+    question: "Are the I/Os aligned to the blocks below them?",
+    evidence: "start of the partition, block sizes and offsets of the job, block sizes of the filesystem and the disk, and bytes the disk read during a write-only job",
+    threshold: "warning when a partition does not start at a physical block, when writes are smaller than a block below them, or when the disk read at least 10 % of the bytes that a write-only job wrote; note when writes are smaller than the physical block of a virtual disk",
+    reason: "the storage reads a block before it writes a part of it, which halves the throughput and doubles the latency",
     cause: "the I/Os, or the partition below them, are not multiples of the physical block",
     remedy: || choose(["bs", "offset"]).ending("to multiples of the largest block below"),
-    proof: Proof {
-        how: How::Real,
-        fires: "crates/cli/tests/checks/durability.rs::writes_smaller_than_a_block_are_misaligned",
-        silent: "crates/cli/tests/checks/durability.rs::synchronised_writes_are_durable",
-    },
-    look: Look::Data(look),
+    proof: Proof::real(
+        "checks/durability.rs::writes_smaller_than_a_block_are_misaligned",
+        "checks/durability.rs::synchronised_writes_are_durable",
+    ),
+    look: Look::Data(about),
 };
 
-fn look(case: &Case) -> Vec<Finding> {
-    let about = |part| {
-        partition(case, part).or_else(|| read_back(case, part)).or_else(|| small(case, part))
-    };
-    case.parts.iter().filter_map(about).collect()
+fn about(case: &Case, part: &Part) -> Option<Finding> {
+    partition(case, part).or_else(|| read_back(case, part)).or_else(|| small(case, part))
 }
 
 /// A partition that does not begin at a physical block of its disk.
@@ -41,17 +33,14 @@ fn partition(case: &Case, part: &Part) -> Option<Finding> {
         device.kind == DeviceKind::Partition && !start.is_multiple_of(unit)
     })?;
     let text = format!(
-        "{} begins {} after a physical block of {}",
+        "{} starts {} after the start of a physical block of {}",
         partition.name,
         size((partition.partition_start?.0 % partition.physical_block.0) as f64),
         size(partition.physical_block.0 as f64)
     );
-    let finding = CHECK.finding(Severity::Warning, vec![part.name.to_owned()], text);
-    Some(Finding {
-        cause: "the partition was made without regard to the disk's blocks".into(),
-        remedy: "make it anew, beginning at a multiple of 1 MiB".into(),
-        ..finding
-    })
+    let cause = "the partition was created without alignment to the disk's blocks";
+    let remedy = "recreate the partition at a multiple of 1 MiB";
+    Some(CHECK.about(part, Severity::Warning, text).cause(cause).remedy(remedy))
 }
 
 /// Reads of a disk in a job that only writes.
@@ -65,16 +54,15 @@ fn read_back(case: &Case, part: &Part) -> Option<Finding> {
     let read: u64 = uses.map(|usage| usage.counters.read_bytes).sum();
     (read as f64 >= READ_BACK_MIN * written as f64).then(|| {
         let text = format!(
-            "the job only writes, {}, and the disk read {}: blocks written in part are read first",
+            "the job wrote {} and read nothing, but the disk read {}: it reads blocks that are partly overwritten",
             size(written as f64),
             size(read as f64)
         );
-        let finding = CHECK.finding(Severity::Warning, vec![part.name.to_owned()], text);
-        let figures = vec![
+        let figures = [
             Figure::new("bytes written", written as f64, "bytes"),
             Figure::new("bytes the disk read", read as f64, "bytes"),
         ];
-        Finding { figures, ..finding }
+        CHECK.about(part, Severity::Warning, text).figures(figures)
     })
 }
 
@@ -103,19 +91,18 @@ fn is_small(case: &Case, part: &Part) -> bool {
 
 /// Writes that no block below takes whole. Sequential buffered ones are put together in memory.
 fn small(case: &Case, part: &Part) -> Option<Finding> {
-    let random = part.first().workload.rw.contains("rand");
-    let merged = part.is_buffered() && !random;
+    let merged = part.is_buffered() && !part.is_random();
     if part.ios(Direction::Write) == 0 || merged || !is_small(case, part) {
         return None;
     }
     let text = format!(
-        "writes of {} do not fit the blocks of {} below",
+        "writes of {} are not aligned to the blocks of {} below them",
         size(smallest_write(part) as f64),
         size(unit(case, part) as f64)
     );
     let virtual_only = case.disks_of(part).iter().all(|disk| disk.is_virtual);
     let severity = if virtual_only { Severity::Note } else { Severity::Warning };
-    Some(CHECK.finding(severity, vec![part.name.to_owned()], text))
+    Some(CHECK.about(part, severity, text))
 }
 
 #[cfg(test)]
@@ -132,7 +119,7 @@ mod tests {
         assert_eq!(the_finding(&record, CHECK.id).severity, Severity::Warning);
         record.jobs[0].workload.block_size[Direction::Write] = (Bytes(4096), Bytes(4096));
         record.jobs[0].workload.regions[0].start = Bytes(1024);
-        assert!(the_finding(&record, CHECK.id).text.contains("do not fit"));
+        assert!(the_finding(&record, CHECK.id).text.contains("not aligned"));
     }
 
     #[test]
@@ -144,6 +131,6 @@ mod tests {
         partition.below = vec!["sda".into()];
         record.facts.devices.insert("sda1".into(), partition);
         record.facts.targets.values_mut().for_each(|t| t.device = Some("sda1".into()));
-        assert!(the_finding(&record, CHECK.id).text.starts_with("sda1 begins 3.5 KiB after"));
+        assert!(the_finding(&record, CHECK.id).text.starts_with("sda1 starts 3.5 KiB after"));
     }
 }

@@ -1,12 +1,9 @@
-//! Do mount options change what is measured?
+//! Do mount options change the figures?
 
-use super::check::{Check, How, Look, Proof};
-use crate::case::{Case, Part};
-use crate::finding::Finding;
-use record::{Direction, Severity};
+use super::prelude::*;
 
 /// Options that change figures: name as in /proc/self/mountinfo, the filesystems it matters on (none:
-/// all), how grave, what it does.
+/// all), the severity, the effect.
 const OPTIONS: &[(&str, &[&str], Severity, &str)] = &[
     ("nobarrier", &[], Severity::Warning, "no flush reaches the disk: fsync ends in its cache"),
     ("barrier=0", &[], Severity::Warning, "no flush reaches the disk: fsync ends in its cache"),
@@ -17,15 +14,20 @@ const OPTIONS: &[(&str, &[&str], Severity, &str)] = &[
         Severity::Warning,
         "data is written twice, and O_DIRECT is buffered",
     ),
-    ("discard", &[], Severity::Note, "deleting sends discards, which disturb what runs meanwhile"),
+    ("discard", &[], Severity::Note, "deleting files sends discards, which disturb other I/O"),
     ("sync", &[], Severity::Note, "every write is synchronous, whatever the job asks for"),
     ("dirsync", &[], Severity::Note, "directories are written synchronously"),
-    ("lazytime", &[], Severity::Note, "times of files are written late"),
+    ("lazytime", &[], Severity::Note, "timestamps of files are written late"),
     ("noatime", &[], Severity::Note, "reads do not write access times"),
     ("nodatacow", &["btrfs"], Severity::Note, "no copy on write, no checksums"),
     ("nodatasum", &["btrfs"], Severity::Note, "no checksums of data"),
     ("nocow", &[], Severity::Note, "no copy on write"),
-    ("async", &["nfs", "nfs4"], Severity::Warning, "the server may acknowledge before it wrote"),
+    (
+        "async",
+        &["nfs", "nfs4"],
+        Severity::Warning,
+        "the server may acknowledge writes before it stores them",
+    ),
     ("fsync_mode=nobarrier", &["f2fs"], Severity::Warning, "fsync does not flush the disk"),
     ("logbufs=8", &["xfs"], Severity::Note, "more of the log is kept in memory"),
 ];
@@ -37,22 +39,18 @@ const QUIET: [&str; 2] = ["noatime", "logbufs=8"];
 
 pub(super) const CHECK: Check = Check {
     id: "mount-options",
-    question: "Do mount options change what is measured?",
-    evidence: "mount options of the filesystems under the files",
-    threshold: "warning for options that take durability away or make direct I/O buffered; note for options that shift work in time",
-    reason: "a figure got without barriers is not one a program may count on; the others only have to be the same where figures are compared",
-    cause: "the filesystem is mounted so",
-    remedy: || "mount it as production does, and keep it the same between runs".into(),
-    proof: Proof {
-        how: How::Recorded,
-        fires: "crates/judge/src/checks/mount_options.rs::options_that_cost_durability_warn",
-        silent: "crates/judge/src/checks/mount_options.rs::usual_options_are_silent",
-    },
-    look: Look::Data(look),
+    question: "Do mount options change the figures?",
+    evidence: "mount options of the filesystems of the files",
+    threshold: "warning for options that remove durability or buffer direct I/O; note for options that move work to another time",
+    reason: "a program cannot rely on a figure measured without barriers; the other options only have to be equal in runs that are compared",
+    cause: "the filesystem is mounted with this option",
+    remedy: || "mount it as in production, and keep the options equal between runs".into(),
+    proof: Proof::recorded("options_that_cost_durability_warn", "usual_options_are_silent"),
+    look: Look::Run(look),
 };
 
 fn look(case: &Case) -> Vec<Finding> {
-    case.parts.iter().flat_map(|part| about(case, part)).collect()
+    case.data_parts().flat_map(|part| about(case, part)).collect()
 }
 
 fn about(case: &Case, part: &Part) -> Vec<Finding> {
@@ -65,7 +63,7 @@ fn about(case: &Case, part: &Part) -> Vec<Finding> {
             let told = !QUIET.contains(name) && (writes || READING.contains(name));
             if here && matters && told {
                 let text = format!("{} is mounted with {name}: {effect}", filesystem.mount_point);
-                found.push(CHECK.finding(*severity, vec![part.name.to_owned()], text));
+                found.push(CHECK.about(part, *severity, text));
             }
         }
     }

@@ -1,11 +1,7 @@
-//! Was what was read ever written?
+//! Were the blocks that the job read ever written?
 
-use super::check::{Check, How, Look, Proof};
-use super::words::{percent, size};
-use crate::case::{Case, Part};
-use crate::finding::{Figure, Finding};
-use record::remedy::set;
-use record::{Direction, FileLook, Remedy, Severity, TargetKind};
+use super::prelude::*;
+use record::{FileLook, TargetKind};
 
 /// Share of a file in holes and unwritten extents. Rounding of the last block explains less.
 const FILE_MIN: f64 = 0.01;
@@ -14,25 +10,24 @@ const ZERO_MIN: f64 = 0.5;
 
 pub(super) const CHECK: Check = Check {
     id: "never-written",
-    question: "Was what was read ever written?",
-    evidence: "holes and unwritten extents of the files before the run, and after it where it writes to them (FIEMAP); zero blocks among 64 of a device",
-    threshold: "warning when 1 % of a file that is read was never written, or half of a device's blocks are zero",
-    reason: "the filesystem, or the disk's own map, answers such blocks with zeros without asking the medium; data written for a test has next to none",
+    question: "Were the blocks that the job read ever written?",
+    evidence: "holes and unwritten extents of the files before the run, and after it for files that the run writes (FIEMAP); zero blocks among 64 sampled blocks of a device",
+    threshold: "warning when at least 1 % of the files that a job reads was never written, or when at least half of the sampled blocks of a device are zero",
+    reason: "the filesystem, or the disk's own map, returns zeros for such blocks without reading the medium; data written for a test has almost no zero blocks",
     cause: "the blocks were never written, or were discarded",
     remedy: || {
         Remedy::from("write the whole region first with fathom precondition")
-            .or(set("rw", "write").ending("to write it in a job before"))
+            .or(set("rw", "write").ending("in a job before this one"))
     },
-    proof: Proof {
-        how: How::Real,
-        fires: "crates/cli/tests/checks/data.rs::holes_and_blank_devices_were_never_written",
-        silent: "crates/cli/tests/checks/cache.rs::a_cold_direct_read_is_clean",
-    },
-    look: Look::Data(look),
+    proof: Proof::real(
+        "checks/data.rs::holes_and_blank_devices_were_never_written",
+        "checks/cache.rs::a_cold_direct_read_is_clean",
+    ),
+    look: Look::Run(look),
 };
 
 fn look(case: &Case) -> Vec<Finding> {
-    let reading = case.parts.iter().filter(|part| part.ios(Direction::Read) > 0);
+    let reading = case.data_parts().filter(|part| part.ios(Direction::Read) > 0);
     reading.flat_map(|part| [of_files(case, part), of_devices(case, part)]).flatten().collect()
 }
 
@@ -43,11 +38,9 @@ pub(crate) fn unwritten_share(case: &Case, part: &Part) -> f64 {
     if share >= FILE_MIN { share } else { 0.0 }
 }
 
-/// Bytes never written and bytes in all, of the files whose blocks are known.
+/// Bytes never written and all bytes, of the files with known extents.
 fn blank(case: &Case, part: &Part) -> (f64, f64) {
-    let mut files: Vec<&str> = part.files().collect();
-    files.sort_unstable();
-    files.dedup();
+    let files = part.different_files();
     let (mut blank, mut whole) = (0.0, 0.0);
     for file in files {
         let Some(evidence) = case.record.evidence.files.get(file) else { continue };
@@ -84,13 +77,12 @@ fn of_files(case: &Case, part: &Part) -> Option<Finding> {
     }
     let (blank, _) = blank(case, part);
     let text = format!(
-        "{} of what is read was never written ({}): it reads as zeros without the device",
+        "{} of the files that the job reads was never written ({}): such blocks read as zeros without access to the device",
         size(blank),
         percent(share)
     );
-    let finding = CHECK.finding(Severity::Warning, vec![part.name.to_owned()], text);
-    let figures = vec![Figure::new("bytes never written", blank, "bytes")];
-    Some(Finding { figures, ..finding })
+    let figures = [Figure::new("bytes never written", blank, "bytes")];
+    Some(CHECK.about(part, Severity::Warning, text).figures(figures))
 }
 
 fn of_devices(case: &Case, part: &Part) -> Option<Finding> {
@@ -104,12 +96,11 @@ fn of_devices(case: &Case, part: &Part) -> Option<Finding> {
     let share = f64::from(content.zero) / f64::from(content.blocks.max(1));
     (share >= ZERO_MIN).then(|| {
         let text = format!(
-            "{} of {} blocks looked at on {name} are zero: never written, or discarded",
+            "{} of {} sampled blocks of {name} are zero: they were never written, or were discarded",
             content.zero, content.blocks
         );
-        let finding = CHECK.finding(Severity::Warning, vec![part.name.to_owned()], text);
-        let figures = vec![Figure::new("share of zero blocks", share * 100.0, "percent")];
-        Finding { figures, ..finding }
+        let figures = [Figure::new("share of zero blocks", share * 100.0, "percent")];
+        CHECK.about(part, Severity::Warning, text).figures(figures)
     })
 }
 
@@ -144,6 +135,6 @@ mod tests {
         file.content = Some(Content { blocks: 64, zero: 64, repeated: 0, compressed: 0.01 });
         assert!(findings(&record, CHECK.id).is_empty(), "a file of zeros was written");
         record.facts.targets.get_mut(FILE).unwrap().kind = TargetKind::Block;
-        assert!(the_finding(&record, CHECK.id).text.starts_with("64 of 64 blocks"));
+        assert!(the_finding(&record, CHECK.id).text.starts_with("64 of 64 sampled blocks"));
     }
 }

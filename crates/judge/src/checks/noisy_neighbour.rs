@@ -1,17 +1,16 @@
-//! Did somebody else use the disks meanwhile?
+//! Did others use the disks during the run?
 
-use super::check::{Check, How, Look, Proof};
+use super::prelude::*;
 use super::traffic::{self, Traffic};
-use super::words::{list, percent, size};
-use crate::case::Case;
-use crate::finding::{Figure, Finding};
-use record::{Neighbour, Remedy, Sentence, Severity};
+use record::Neighbour;
 
 const MIB: f64 = 1_048_576.0;
-/// Share of the disks' traffic, and bytes a second, from which it is told …
+/// Share of the disks' traffic, and bytes a second, from which it is a note …
 const NOTE: (f64, f64) = (0.02, MIB);
 /// … and from which it is a warning.
 const WARNING: (f64, f64) = (0.05, 4.0 * MIB);
+/// Less than this is what any system does now and then, however short the run.
+const BYTES_MIN: u64 = 1 << 20;
 /// Neighbours named.
 const NAMED: usize = 3;
 /// Threads of the kernel, which work for others: for us as well, below a loop device.
@@ -19,19 +18,19 @@ const KERNEL: [&str; 6] = ["kworker/", "jbd2/", "loop", "kswapd", "xfsaild/", "b
 
 pub(super) const CHECK: Check = Check {
     id: "noisy-neighbour",
-    question: "Did somebody else use the disks meanwhile?",
-    evidence: "bytes the lowest disks moved (/sys/block/*/stat) against what this process caused (/proc/self/io) and what was dirty before; traffic of other processes (/proc/*/io)",
-    threshold: "warning when others moved 5 % of the bytes and 4 MiB/s, note from 2 % and 1 MiB/s; where caches or layers lie in between, only with a process that did it",
-    reason: "a disk divides itself among those who ask: what others moved was not there for the job, and their requests stood in its queue. Below, it is the journal and logs every system writes",
+    question: "Did others use the disks during the run?",
+    evidence: "bytes the lowest disks moved (/sys/block/*/stat), compared with the bytes this process caused (/proc/self/io) and with data that was dirty before the run; I/O of other processes (/proc/*/io)",
+    threshold: "warning when others moved at least 5 % of the bytes and 4 MiB/s; note from 2 % and 1 MiB/s; with caches or layers in between only if a process is found that did it",
+    reason: "a disk shares its throughput among all users, and the job's requests queue behind those of others. Every system writes journals and logs below these thresholds",
     cause: "another process, or another machine on the same disk, used it during the run",
     remedy: || {
-        "stop it and run again; if it cannot be stopped, repeat the run and read the figure as that of a shared disk".into()
+        "stop it and run again, or repeat the run and read the figure as that of a shared disk"
+            .into()
     },
-    proof: Proof {
-        how: How::Real,
-        fires: "crates/cli/tests/checks/machine.rs::another_process_on_the_disk_is_named",
-        silent: "crates/cli/tests/checks/machine.rs::a_disk_of_ones_own_has_no_neighbour",
-    },
+    proof: Proof::real(
+        "checks/machine.rs::another_process_on_the_disk_is_named",
+        "checks/machine.rs::a_disk_of_ones_own_has_no_neighbour",
+    ),
     look: Look::Run(look),
 };
 
@@ -50,7 +49,7 @@ fn about(case: &Case, traffic: &Traffic) -> Option<Finding> {
     let (read, written) = (read.max(traffic.foreign_read), written.max(traffic.foreign_written));
     let foreign = read + written;
     let (share, rate) = (traffic.share(foreign), traffic.rate(foreign));
-    if share < NOTE.0 || rate < NOTE.1 {
+    if share < NOTE.0 || rate < NOTE.1 || foreign < BYTES_MIN {
         return None;
     }
     let seen: u64 = neighbours.iter().map(|n| n.read.0 + n.written.0).sum();
@@ -74,7 +73,7 @@ fn about(case: &Case, traffic: &Traffic) -> Option<Finding> {
         Figure::new("share of the disks' traffic", share * 100.0, "percent"),
     ];
     let (cause, remedy) = reason(case, &neighbours);
-    Some(Finding { figures, cause, remedy, ..CHECK.finding(severity, Vec::new(), text) })
+    Some(CHECK.finding(severity, Vec::new(), text).figures(figures).cause(cause).remedy(remedy))
 }
 
 /// Other processes with traffic, without threads of the kernel.
@@ -90,15 +89,15 @@ fn reason(case: &Case, neighbours: &[&Neighbour]) -> (Sentence, Remedy) {
         let names: Vec<&str> =
             neighbours.iter().take(NAMED).map(|neighbour| neighbour.name.as_str()).collect();
         return (
-            format!("busiest were {}", list(&named)).into(),
+            format!("the busiest processes were {}", list(&named)).into(),
             format!("stop {} and run again", list(&names)).into(),
         );
     }
     let unseen = match case.record.facts.environment.is_root {
         true => {
-            "no process that lived to the end of the run did it: one that has ended, the kernel, or another machine on the same disk"
+            "no process that still runs did it: it was a process that ended, the kernel, or another machine on the same disk"
         }
-        false => "which process it was is told to root only",
+        false => "only root can see which process it was",
     };
     (unseen.into(), (CHECK.remedy)())
 }
@@ -142,7 +141,7 @@ mod tests {
         let found = the_finding(&record, CHECK.id);
         assert_eq!(found.severity, Severity::Warning);
         assert!(found.text.contains("92 % of the"), "{}", found.text);
-        assert!(found.cause.contains("dd (process 4711: wrote 476.8 MiB)"), "{}", found.cause);
+        assert!(found.cause.contains("dd (process 4711: wrote 477 MiB)"), "{}", found.cause);
         assert_eq!(found.remedy.to_string(), "stop dd and run again");
     }
 

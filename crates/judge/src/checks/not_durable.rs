@@ -1,35 +1,26 @@
-//! Would the writes that were counted survive a power cut?
+//! Would the acknowledged writes survive a power cut?
 
-use super::check::{Check, How, Look, Proof};
-use crate::case::{Case, Part};
+use super::prelude::*;
 use crate::durability::{durability, durability_reason};
-use crate::finding::Finding;
-use record::remedy::set;
-use record::{Direction, Sentence, Severity};
 
 pub(super) const CHECK: Check = Check {
     id: "not-durable",
-    question: "Would the writes that were counted survive a power cut?",
-    evidence: "whether the job writes past the page cache and synchronises, and what the stack below keeps of a completed write (write cache, FUA, mount options)",
-    threshold: "warning for buffered writes that nothing synchronises; note for direct writes into a volatile cache without a flush",
-    reason: "a buffered write is a copy in memory. A direct one is where the device's cache is, which is what most want to measure, but no database would call it written",
-    cause: "the writes were acknowledged before they were on the medium",
+    question: "Would the acknowledged writes survive a power cut?",
+    evidence: "whether the job bypasses the page cache and synchronises, and whether the stack below keeps a completed write (write cache, FUA, mount options)",
+    threshold: "warning for buffered writes without synchronisation; note for direct writes into a volatile cache without a flush",
+    reason: "a buffered write is a copy in memory. A direct write may be in the device's volatile cache, which many benchmarks measure but no database counts as written",
+    cause: "the writes were acknowledged before they reached the medium",
     remedy: || {
         let as_program = set("fsync", 1).or(set("fdatasync", 1)).or(set("sync", "dsync"));
         let once = set("end_fsync", 1).ending("to make a copy durable once");
-        as_program.ending("to synchronise as the program does").or(once)
+        as_program.ending("to synchronise as the application does").or(once)
     },
-    proof: Proof {
-        how: How::Real,
-        fires: "crates/cli/tests/checks/durability.rs::buffered_writes_are_not_durable",
-        silent: "crates/cli/tests/checks/durability.rs::synchronised_writes_are_durable",
-    },
-    look: Look::Data(look),
+    proof: Proof::real(
+        "checks/durability.rs::buffered_writes_are_not_durable",
+        "checks/durability.rs::synchronised_writes_are_durable",
+    ),
+    look: Look::Data(about),
 };
-
-fn look(case: &Case) -> Vec<Finding> {
-    case.parts.iter().filter_map(|part| about(case, part)).collect()
-}
 
 fn about(case: &Case, part: &Part) -> Option<Finding> {
     if part.ios(Direction::Write) == 0 || part.devices.is_empty() || synchronises(case, part) {
@@ -38,23 +29,21 @@ fn about(case: &Case, part: &Part) -> Option<Finding> {
     let file = part.files().next()?;
     let facts = &case.record.facts;
     let class = durability(facts, file);
-    let jobs = vec![part.name.to_owned()];
     if part.is_buffered_in(Direction::Write) {
         let nothing = match part.setting("sync_file_range") {
             Some(_) => "`sync_file_range` flushes neither the disk's cache nor the file's metadata",
             None => "nothing synchronises them",
         };
-        let text = Sentence::from("its writes end in memory and ")
+        let text = Sentence::from("buffered writes are only in memory: ")
             .sentence(&nothing.into())
             .text(format!(" (storage below: {})", class.name()));
-        return Some(CHECK.finding(Severity::Warning, jobs, text));
+        return Some(CHECK.about(part, Severity::Warning, text));
     }
     if class.keeps_completed() != Some(false) {
         return None;
     }
-    let text = format!("its writes complete in a volatile cache ({})", class.name());
-    let cause = durability_reason(facts, file);
-    Some(Finding { cause: cause.into(), ..CHECK.finding(Severity::Note, jobs, text) })
+    let text = format!("the writes complete in a volatile cache ({})", class.name());
+    Some(CHECK.about(part, Severity::Note, text).cause(durability_reason(facts, file)))
 }
 
 /// Whether what the job wrote is made durable, at the latest at its end.

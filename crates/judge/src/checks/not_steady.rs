@@ -1,15 +1,10 @@
 //! Did the figures stay the same throughout the run?
 
-use super::check::{Check, How, Look, Proof};
-use super::words::{list, number, percent, time};
-use crate::case::{Case, Part};
-use crate::finding::{Figure, Finding};
+use super::prelude::*;
 use crate::metrics::series::{Slot, slots};
-use crate::stats::{change_points, median, trend};
-use record::remedy::set;
-use record::{Direction, Sentence, Severity};
+use crate::stats::{change_points, mean, median, trend};
 
-/// Change of the rate from which it is told, and from which the mean misleads.
+/// Changes of the rate from which it is a note, and a warning.
 const RATE: [f64; 2] = [0.10, 0.20];
 /// The same of the latency, which varies more.
 const LATENCY: [f64; 2] = [0.20, 0.40];
@@ -20,24 +15,18 @@ pub(super) const CHECK: Check = Check {
     id: "not-steady",
     question: "Did the figures stay the same throughout the run?",
     evidence: "IOPS and mean latency of each interval: change points and trend",
-    threshold: "of at least 10 intervals: note when IOPS changed by 10 % between two levels, or drifted by as much, warning from 20 %; latency alone from 20 % and 40 %",
-    reason: "the mean of a burst and of what comes after it is a figure the device has at no time; steady state by SNIA's rule allows 20 % in all",
-    cause: "the device, or a limit on it, did not work the same way throughout",
+    threshold: "with at least 10 intervals: note when IOPS changed by 10 % between two levels or drifted by that much, warning from 20 %; for latency alone note from 20 %, warning from 40 %",
+    reason: "the mean of a burst and of the time after it is a figure that the device never has; SNIA's rule for steady state allows 20 % in total",
+    cause: "the device, or a limit on it, changed during the run",
     remedy: || {
-        "leave the burst out with `ramp_time`, and run long enough to see the sustained figure"
-            .into()
+        "exclude the burst with `ramp_time`, and run long enough to see the sustained figure".into()
     },
-    proof: Proof {
-        how: How::Real,
-        fires: "crates/cli/tests/checks/time.rs::a_throttle_in_the_middle_of_a_run_is_not_steady",
-        silent: "crates/cli/tests/checks/time.rs::a_run_of_enough_intervals_is_not_too_short",
-    },
-    look: Look::Run(look),
+    proof: Proof::real(
+        "checks/time.rs::a_throttle_in_the_middle_of_a_run_is_not_steady",
+        "checks/time.rs::a_run_of_enough_intervals_is_not_too_short",
+    ),
+    look: Look::Part(about),
 };
-
-fn look(case: &Case) -> Vec<Finding> {
-    case.parts.iter().filter_map(|part| about(case, part)).collect()
-}
 
 fn about(case: &Case, part: &Part) -> Option<Finding> {
     let slots = slots(&part.workers, &Direction::ALL);
@@ -45,7 +34,7 @@ fn about(case: &Case, part: &Part) -> Option<Finding> {
         return None;
     }
     let rates: Vec<f64> = slots.iter().map(Slot::iops).collect();
-    // A job at a rate keeps it whatever the device does; there only the latency tells.
+    // A job with a rate keeps it on a slower device; only its latency changes.
     let latencies: Option<Vec<f64>> = slots.iter().map(Slot::latency).collect();
     let course = Course::of(&rates, RATE).map(|course| (course, Of::Rate)).or_else(|| {
         let course = Course::of(&latencies?, LATENCY)?;
@@ -66,7 +55,7 @@ enum Of {
 impl Of {
     fn show(self, value: f64) -> String {
         match self {
-            Of::Rate => format!("{} IOPS", number(value)),
+            Of::Rate => format!("{} IOPS", count(value)),
             Of::Latency => time(value),
         }
     }
@@ -106,7 +95,7 @@ impl Course {
         if !trend.significant {
             return None;
         }
-        let middle = values.iter().sum::<f64>() / values.len() as f64;
+        let middle = mean(values);
         let half = trend.slope_per_step * (values.len() - 1) as f64 / 2.0;
         Course::between((middle - half).max(0.0), (middle + half).max(0.0), None, limits)
     }
@@ -130,7 +119,7 @@ fn finding(case: &Case, part: &Part, course: &Course, of: Of, when: Option<u64>)
         None => format!("{verb} throughout the run"),
     };
     let text = format!(
-        "{what} {how}, from {} to {} ({}): the mean over the run is neither",
+        "{what} {how}, from {} to {} ({}): the mean over the run shows neither level",
         of.show(course.before),
         of.show(course.after),
         percent(course.change.abs()),
@@ -152,12 +141,8 @@ fn finding(case: &Case, part: &Part, course: &Course, of: Of, when: Option<u64>)
             "run until the rate settles, or precondition the device (fathom precondition)".into()
         }
     };
-    Finding {
-        figures,
-        cause: cause(case, part, worse),
-        remedy,
-        ..CHECK.about(part, course.severity, text)
-    }
+    let cause = cause(case, part, worse);
+    CHECK.about(part, course.severity, text).figures(figures).cause(cause).remedy(remedy)
 }
 
 fn cause(case: &Case, part: &Part, worse: bool) -> Sentence {
@@ -170,7 +155,7 @@ fn cause(case: &Case, part: &Part, worse: bool) -> Sentence {
             .into();
     }
     match (worse, part.bytes(Direction::Write) > 0) {
-        (false, _) => "a cache warmed up, or what disturbed the run at its start ended".into(),
+        (false, _) => "a cache warmed up, or a disturbance at the start of the run ended".into(),
         (true, true) => "a write cache filled up, the flash ran out of erased blocks, or a limit took hold (burst credit, control group, heat)".into(),
         (true, false) => "a limit took hold (burst credit, control group, heat), or something else began to use the device".into(),
     }
@@ -200,7 +185,7 @@ mod tests {
         let burst = paced(|index| if index < 8 { 1.0 } else { 0.3 });
         let found = the_finding(&record(vec![burst]), CHECK.id);
         assert_eq!(found.severity, Severity::Warning);
-        assert!(found.text.contains("fell after 4.0 s, from 1.0 k IOPS to 30"), "{}", found.text);
+        assert!(found.text.contains("fell after 4 s, from 1.01 k IOPS to 30"), "{}", found.text);
         assert!(found.remedy.to_string().contains("--ramp_time=4"), "{}", found.remedy);
         assert!(found.cause.contains("write cache"), "{}", found.cause);
         let small = paced(|index| if index < 8 { 1.0 } else { 0.85 });
@@ -220,10 +205,7 @@ mod tests {
             interval.clat_ns_sum[Direction::Write] *= 3;
         }
         let found = the_finding(&record(vec![job]), CHECK.id);
-        assert!(
-            found.text.contains("latency rose after 5.0 s, from 1.0 ms to 3.0 ms"),
-            "{found:?}"
-        );
+        assert!(found.text.contains("latency rose after 5 s, from 1 ms to 3 ms"), "{found:?}");
     }
 
     #[test]

@@ -1,19 +1,15 @@
-//! Did the workers that are reported together run together?
+//! Did the workers that are reported together run at the same time?
 
-use super::check::{Check, How, Look, Proof};
-use crate::case::Case;
-use crate::finding::{Figure, Finding};
+use super::prelude::*;
 use crate::metrics::report_units;
 use crate::metrics::window::{busy, common_ns, longest_ns, union_ns};
-use record::remedy::{drop, set};
-use record::{Direction, JobRecord, Remedy, Severity};
 
 pub(super) const CHECK: Check = Check {
     id: "not-together",
     question: "Did the workers that are reported together run at the same time?",
-    evidence: "when the measured window of each worker of a report began and ended",
-    threshold: "warning when they ran together for less than half of the time in which any of them ran, or any of them ran for a tenth longer than the one that ran longest",
-    reason: "threads never start and end at one instant; half of the time says that they were meant to. Bytes over the longest worker's time, as fio counts, are a multiple of what was ever moved in a second",
+    evidence: "start and end of the measured window of each worker of a report",
+    threshold: "warning when all workers ran together for less than half of the time in which any of them ran, or when that time is at least 10 % longer than the time of the longest worker",
+    reason: "workers never start and end at the same instant, but less than half of the time shows that they were not meant to run together. Bytes divided by the time of the longest worker, as in fio, exceed what moved in any second",
     cause: "a start delay, `wait_for`, or run times that differ",
     remedy: || {
         let apart =
@@ -21,11 +17,10 @@ pub(super) const CHECK: Check = Check {
         Remedy::from("read bandwidth and IOPS as means over the time in which any worker ran")
             .or(apart)
     },
-    proof: Proof {
-        how: How::Real,
-        fires: "crates/cli/tests/oracle/aggregates.rs::chained_jobs_of_one_report_have_the_bandwidth_they_had",
-        silent: "crates/cli/tests/oracle/aggregates.rs::extremes_of_a_report_come_from_what_all_did_at_one_time",
-    },
+    proof: Proof::real(
+        "oracle/aggregates.rs::chained_jobs_of_one_report_have_the_bandwidth_they_had",
+        "oracle/aggregates.rs::extremes_of_a_report_come_from_what_all_did_at_one_time",
+    ),
     look: Look::Run(look),
 };
 
@@ -58,7 +53,7 @@ fn about(workers: &[&JobRecord]) -> Option<Finding> {
         Figure::new("time in which all workers ran", all as f64, "ns"),
         Figure::new("time of the longest worker", longest as f64, "ns"),
     ];
-    Some(Finding { figures, ..CHECK.finding(Severity::Warning, jobs, text) })
+    Some(CHECK.finding(Severity::Warning, jobs, text).figures(figures))
 }
 
 #[cfg(test)]

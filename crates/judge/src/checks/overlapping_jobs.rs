@@ -1,39 +1,29 @@
-//! Do workers read each other's blocks?
+//! Do workers that run at the same time use the same blocks?
 
-use super::check::{Check, How, Look, Proof};
-use super::words::size;
-use crate::case::{Case, Part};
-use crate::finding::{Figure, Finding};
-use record::remedy::choose;
-use record::{Direction, JobRecord, Severity};
+use super::prelude::*;
 
 pub(super) const CHECK: Check = Check {
     id: "overlapping-jobs",
     question: "Do workers that run at the same time use the same blocks?",
-    evidence: "the regions of workers whose windows overlap, file by file",
-    threshold: "warning when buffered readers share blocks, or sequential readers begin at the same place; note for other shared regions",
-    reason: "buffered, one worker's read fills the cache for the others; sequential readers in step are answered by read-ahead and the device's own cache. Random direct readers meet too seldom to matter",
-    cause: "several workers were given the same file without an offset of their own",
+    evidence: "the regions of workers that run at the same time, file by file",
+    threshold: "warning when buffered readers share blocks, or sequential readers start at the same offset; note for other shared regions",
+    reason: "a buffered read of one worker fills the cache for the others; read-ahead and the device's cache serve sequential readers that start together. Random direct reads hit the same block too rarely to matter",
+    cause: "several workers use the same file without separate offsets",
     remedy: || {
-        let parts = choose(["offset_increment"]).ending("so that each job has its own part");
-        choose(["filename"]).ending("so that each job has its own file").or(parts)
+        let parts = choose(["offset_increment"]).ending("to give each job its own part");
+        choose(["filename"]).ending("to give each job its own file").or(parts)
     },
-    proof: Proof {
-        how: How::Real,
-        fires: "crates/cli/tests/checks/cache.rs::workers_that_read_the_same_blocks_are_told",
-        silent: "crates/cli/tests/checks/cache.rs::a_cold_direct_read_is_clean",
-    },
-    look: Look::Data(look),
+    proof: Proof::real(
+        "checks/cache.rs::workers_that_read_the_same_blocks_are_told",
+        "checks/cache.rs::a_cold_direct_read_is_clean",
+    ),
+    look: Look::Data(about),
 };
-
-fn look(case: &Case) -> Vec<Finding> {
-    case.parts.iter().filter_map(about).collect()
-}
 
 /// More pairs than this are not looked at: the first show what there is to see.
 const WORKERS_MAX: usize = 64;
 
-fn about(part: &Part) -> Option<Finding> {
+fn about(_: &Case, part: &Part) -> Option<Finding> {
     let apart = part.setting("shared_cursor").is_some();
     if part.ios(Direction::Read) == 0 || part.devices.is_empty() || apart {
         return None;
@@ -42,18 +32,17 @@ fn about(part: &Part) -> Option<Finding> {
     let pairs = || (0..workers.len()).flat_map(|b| (0..b).map(move |a| (workers[a], workers[b])));
     let shared = pairs().map(|(a, b)| shared(a, b)).max().filter(|bytes| *bytes > 0)?;
     let sharing = pairs().filter(|(a, b)| self::shared(a, b) > 0).count();
-    let sequential = !part.first().workload.rw.starts_with("rand");
-    let in_step = sequential && pairs().any(|(a, b)| same_start(a, b));
+    let in_step = !part.is_random() && pairs().any(|(a, b)| same_start(a, b));
     let severity = if part.is_buffered() || in_step { Severity::Warning } else { Severity::Note };
     let text = format!(
-        "{} workers share up to {} of the same file, {sharing} pairs of them{}",
+        "{} workers use the same file at the same time: {} share up to {}{}",
         part.workers.len(),
+        counted(sharing, "pair"),
         size(shared as f64),
-        if in_step { ", reading it from the same place on" } else { "" }
+        if in_step { " and start at the same offset" } else { "" }
     );
-    let finding = CHECK.finding(severity, vec![part.name.to_owned()], text);
-    let figures = vec![Figure::new("bytes shared", shared as f64, "bytes")];
-    Some(Finding { figures, ..finding })
+    let figures = [Figure::new("bytes shared", shared as f64, "bytes")];
+    Some(CHECK.about(part, severity, text).figures(figures))
 }
 
 fn regions(job: &JobRecord) -> impl Iterator<Item = (&str, u64, u64)> {

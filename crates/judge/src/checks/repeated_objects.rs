@@ -1,11 +1,6 @@
-//! Were the same few objects fetched again and again?
+//! Were the same few objects fetched repeatedly?
 
-use super::check::{Check, How, Look, Proof};
-use super::words::{number, size};
-use crate::case::{Case, Part};
-use crate::finding::{Figure, Finding};
-use record::Severity;
-use record::remedy::raise;
+use super::prelude::*;
 use std::collections::BTreeSet;
 
 /// How often each byte was fetched, on average, from where on a cache has an easy life.
@@ -13,27 +8,19 @@ const TIMES_MIN: f64 = 2.0;
 
 pub(super) const CHECK: Check = Check {
     id: "repeated-objects",
-    question: "Were the same few objects fetched again and again?",
-    evidence: "bytes of good GETs against the bytes of the objects the jobs work on",
-    threshold: "note when every byte was fetched twice or more, on average",
-    reason: "an object that was just fetched is in the server's memory, or in a cache on the way: its disks are not asked again",
-    cause: "the jobs' objects together are smaller than what they fetch",
+    question: "Were the same few objects fetched repeatedly?",
+    evidence: "bytes of successful GETs, compared with the bytes of the jobs' objects",
+    threshold: "note when every byte was fetched at least twice on average",
+    reason: "an object that was just fetched is in the server's memory or in a cache on the way, so the server does not read its disks again",
+    cause: "the jobs fetch more bytes than their objects have",
     remedy: || {
         let more = raise(["size", "nrfiles", "numjobs"]);
-        more.ending("to work on more objects than the server has memory")
+        more.ending("to use more objects than fit into the server's memory")
             .or("read the figure as that of a warm cache")
     },
-    proof: Proof {
-        how: How::Recorded,
-        fires: "crates/judge/src/checks/repeated_objects.rs::few_objects_fetched_often_are_told",
-        silent: "crates/judge/src/checks/repeated_objects.rs::objects_fetched_once_are_silent",
-    },
-    look: Look::Run(look),
+    proof: Proof::recorded("few_objects_fetched_often_are_told", "objects_fetched_once_are_silent"),
+    look: Look::Part(about),
 };
-
-fn look(case: &Case) -> Vec<Finding> {
-    case.parts.iter().filter_map(about).collect()
-}
 
 /// Bytes of the objects of all workers, those they share once.
 fn there(part: &Part) -> u64 {
@@ -49,7 +36,7 @@ fn there(part: &Part) -> u64 {
     bytes
 }
 
-fn about(part: &Part) -> Option<Finding> {
+fn about(_: &Case, part: &Part) -> Option<Finding> {
     let exchange = part.metrics.exchange.as_ref()?;
     let gets = exchange.requests.iter().filter(|request| request.request == "GET");
     let fetched: u64 = gets.map(|request| request.bytes).sum();
@@ -59,18 +46,16 @@ fn about(part: &Part) -> Option<Finding> {
         return None;
     }
     let text = format!(
-        "{} were fetched from objects of {} in all, {} times each: the server need not have asked its disks again",
+        "{} were fetched from objects of {} in total, each {} times on average: caches of the server may have served the repeats",
         size(fetched as f64),
         size(there as f64),
-        number(times),
+        count(times),
     );
-    Some(Finding {
-        figures: vec![
-            Figure::new("bytes fetched", fetched as f64, "bytes"),
-            Figure::new("bytes of the objects", there as f64, "bytes"),
-        ],
-        ..CHECK.about(part, Severity::Note, text)
-    })
+    let figures = [
+        Figure::new("bytes fetched", fetched as f64, "bytes"),
+        Figure::new("bytes of the objects", there as f64, "bytes"),
+    ];
+    Some(CHECK.about(part, Severity::Note, text).figures(figures))
 }
 
 #[cfg(test)]
@@ -85,7 +70,7 @@ mod tests {
         let few = Region { start: Bytes(0), length: Bytes(100 * 4096) };
         record.jobs[0].workload.regions = vec![few];
         let found = the_finding(&record, CHECK.id);
-        assert!(found.text.contains("in all, 10 times each"), "{}", found.text);
+        assert!(found.text.contains("in total, each 10 times"), "{}", found.text);
     }
 
     #[test]

@@ -1,46 +1,33 @@
-//! Did the run meet the blocks that the run before left in the cache?
+//! Did the run read blocks that the previous run left in the cache?
 
-use super::check::{Check, How, Look, Proof};
-use super::words::percent;
-use crate::case::{Case, Part};
-use crate::finding::{Figure, Finding};
-use record::remedy::set;
-use record::{Direction, Severity};
+use super::prelude::*;
 
 /// Share of a file in the cache before the run from where on it is warm.
 const WARM: f64 = 0.1;
 
 pub(super) const CHECK: Check = Check {
     id: "repeated-offsets",
-    question: "Did the run meet the blocks that the run before left in the cache?",
-    evidence: "pages of the files in the page cache before the first I/O, offsets that are the same in every run (randrepeat), and whether the cache was dropped (invalidate)",
-    threshold: "warning when a tenth of the files of a random buffered job was in the cache, is not dropped, and the offsets repeat",
-    reason: "with the same seed every run reads the same blocks in the same order, so what the last one left is just what the next one asks for",
-    cause: "the default seed draws the same offsets each time, and the cache kept them",
+    question: "Did the run read blocks that the previous run left in the cache?",
+    evidence: "pages of the files in the page cache before the first I/O, offsets that repeat in every run (randrepeat), and whether the cache was dropped (invalidate)",
+    threshold: "warning when at least 10 % of the files of a random buffered job was in the cache, the job does not drop the cache, and the offsets repeat",
+    reason: "with the same seed every run reads the same blocks in the same order, so the cache holds exactly the blocks of the next run",
+    cause: "the default seed repeats the offsets, and the cache kept their blocks",
     remedy: || set("randrepeat", 0).and(set("invalidate", 1)).or(set("direct", 1)),
-    proof: Proof {
-        how: How::Real,
-        fires: "crates/cli/tests/checks/cache.rs::a_second_run_meets_the_blocks_of_the_first",
-        silent: "crates/cli/tests/checks/cache.rs::a_cold_direct_read_is_clean",
-    },
-    look: Look::Data(look),
+    proof: Proof::real(
+        "checks/cache.rs::a_second_run_meets_the_blocks_of_the_first",
+        "checks/cache.rs::a_cold_direct_read_is_clean",
+    ),
+    look: Look::Data(about),
 };
 
-fn look(case: &Case) -> Vec<Finding> {
-    case.parts.iter().filter_map(|part| about(case, part)).collect()
-}
-
 fn about(case: &Case, part: &Part) -> Option<Finding> {
-    let random = part.first().workload.rw.contains("rand");
     let kept = part.setting("invalidate").is_some();
     let repeats = part.setting("randseed").is_none();
     let reads = part.ios(Direction::Read) > 0;
-    if !(part.is_buffered() && random && kept && repeats && reads) {
+    if !(part.is_buffered() && part.is_random() && kept && repeats && reads) {
         return None;
     }
-    let mut files: Vec<&str> = part.files().collect();
-    files.sort_unstable();
-    files.dedup();
+    let files = part.different_files();
     let looks =
         files.iter().filter_map(|file| case.record.evidence.files.get(*file)?.before.as_ref());
     let (cached, whole) = looks
@@ -49,12 +36,11 @@ fn about(case: &Case, part: &Part) -> Option<Finding> {
     let share = cached as f64 / whole.max(1) as f64;
     (share >= WARM).then(|| {
         let text = format!(
-            "{} of the files was in the page cache before the run, whose offsets are those of the run before",
+            "{} of the files was in the page cache before the run, and the run repeats the offsets of the previous run",
             percent(share)
         );
-        let finding = CHECK.finding(Severity::Warning, vec![part.name.to_owned()], text);
-        let figures = vec![Figure::new("in the page cache before", share * 100.0, "percent")];
-        Finding { figures, ..finding }
+        let figures = [Figure::new("in the page cache before", share * 100.0, "percent")];
+        CHECK.about(part, Severity::Warning, text).figures(figures)
     })
 }
 

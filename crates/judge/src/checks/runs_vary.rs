@@ -1,12 +1,10 @@
-//! Do repeats of one run agree?
+//! Do the repeats of a run agree?
 
-use super::check::{Check, How, Look, Proof};
-use super::words::{number, percent};
-use crate::case::Case;
-use crate::finding::{Figure, Finding};
-use record::{RecordSet, Remedy, Sentence, Severity};
+use super::prelude::*;
+use crate::stats::{mean, variance};
+use record::RecordSet;
 
-/// Coefficient of variation from which it is told, and from which the mean is no figure.
+/// Coefficients of variation from which it is a note, and a warning.
 const NOTE: f64 = 0.05;
 const WARNING: f64 = 0.10;
 /// Two runs differ; only more of them vary.
@@ -14,19 +12,18 @@ const RUNS_MIN: usize = 3;
 
 pub(super) const CHECK: Check = Check {
     id: "runs-vary",
-    question: "Do repeats of one run agree?",
-    evidence: "IOPS of each job over the repeats: mean, spread and coefficient of variation",
-    threshold: "note from a coefficient of variation of 5 %, warning from 10 %, of 3 repeats or more",
-    reason: "a difference below the spread of repeats cannot be seen with them; from a tenth on, few changes anybody makes could be: a mystery, not a benchmark",
-    cause: "something that is not part of the job changes between the repeats: other load, heat, the state of the flash, caches",
+    question: "Do the repeats of a run agree?",
+    evidence: "IOPS of each job in each repeat: coefficient of variation",
+    threshold: "with at least 3 repeats: note from a coefficient of variation of 5 %, warning from 10 %",
+    reason: "repeats cannot show a difference smaller than their spread; few changes to a system make a difference of 10 %",
+    cause: "something outside the job changes between the repeats: other load, heat, the state of the flash, caches",
     remedy: || {
-        "read the findings of the slow and the fast runs, stop other load, precondition (fathom precondition), and run longer".into()
+        "compare the findings of the slow and the fast runs, stop other load, precondition (fathom precondition), and run longer".into()
     },
-    proof: Proof {
-        how: How::Real,
-        fires: "crates/cli/tests/checks/machine.rs::repeats_with_a_neighbour_now_and_then_vary",
-        silent: "crates/cli/tests/checks/machine.rs::repeats_at_one_rate_agree",
-    },
+    proof: Proof::real(
+        "checks/machine.rs::repeats_with_a_neighbour_now_and_then_vary",
+        "checks/machine.rs::repeats_at_one_rate_agree",
+    ),
     look: Look::Set(look),
 };
 
@@ -42,7 +39,7 @@ fn look(set: &RecordSet) -> Vec<Finding> {
     for run in &set.runs {
         let cell = run.cell_name();
         for part in Case::of(run).parts {
-            let iops = part.metrics.directions.iter().map(|(_, d)| d.iops).sum();
+            let iops = part.iops();
             match all.iter_mut().find(|known| known.cell == cell && known.job == part.name) {
                 Some(known) => known.iops.push(iops),
                 None => {
@@ -57,12 +54,11 @@ fn look(set: &RecordSet) -> Vec<Finding> {
 
 fn about(repeats: &Repeats) -> Option<Finding> {
     let iops = &repeats.iops;
-    let mean = iops.iter().sum::<f64>() / iops.len() as f64;
+    let mean = mean(iops);
     if iops.len() < RUNS_MIN || mean <= 0.0 {
         return None;
     }
-    let squares: f64 = iops.iter().map(|x| (x - mean).powi(2)).sum();
-    let variation = (squares / (iops.len() - 1) as f64).sqrt() / mean;
+    let variation = variance(iops).sqrt() / mean;
     if variation < NOTE {
         return None;
     }
@@ -77,35 +73,32 @@ fn about(repeats: &Repeats) -> Option<Finding> {
     let text = format!(
         "{name}: {} runs lie between {} and {} IOPS, with a coefficient of variation of {}",
         iops.len(),
-        number(least),
-        number(most),
+        count(least),
+        count(most),
         percent(variation),
     );
     let (cause, remedy) = reason(iops);
-    Some(Finding {
-        figures: vec![
-            Figure::new("coefficient of variation", variation * 100.0, "percent"),
-            Figure::new("slowest run", least, "IOPS"),
-            Figure::new("fastest run", most, "IOPS"),
-        ],
-        cause,
-        remedy,
-        ..CHECK.finding(severity, vec![repeats.job.clone()], text)
-    })
+    let figures = [
+        Figure::new("coefficient of variation", variation * 100.0, "percent"),
+        Figure::new("slowest run", least, "IOPS"),
+        Figure::new("fastest run", most, "IOPS"),
+    ];
+    let finding = CHECK.finding(severity, vec![repeats.job.clone()], text);
+    Some(finding.figures(figures).cause(cause).remedy(remedy))
 }
 
 /// Whether the repeats go one way.
 fn reason(iops: &[f64]) -> (Sentence, Remedy) {
     if iops.is_sorted() {
         return (
-            "each run was faster than the one before: a cache is warming, or the disk is recovering from earlier writes".into(),
-            "drop the caches before each run, or run until two in a row agree and count from there".into(),
+            "each run was faster than the one before: a cache warms up, or the disk recovers from earlier writes".into(),
+            "drop the caches before each run, or use only the runs after the figures agree".into(),
         );
     }
     if iops.iter().rev().is_sorted() {
         return (
             "each run was slower than the one before: the disk fills, heats up or runs out of erased blocks".into(),
-            "precondition it (fathom precondition), and count from where the runs agree".into(),
+            "precondition it (fathom precondition), and use only the runs after the figures agree".into(),
         );
     }
     (CHECK.cause.into(), (CHECK.remedy)())

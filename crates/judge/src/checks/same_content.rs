@@ -1,48 +1,31 @@
-//! Were objects put that all have the same content?
+//! Did all objects have the same content?
 
-use super::check::{Check, How, Look, Proof};
-use crate::case::{Case, Part};
-use crate::finding::Finding;
-use record::{Direction, Severity};
-
-/// Share that may compress or repeat before it matters, per cent.
-const PERCENT_MAX: f64 = 10.0;
+use super::compressible_data::compressible_content;
+use super::prelude::*;
 
 pub(super) const CHECK: Check = Check {
     id: "same-content",
-    question: "Were objects put that all have the same content?",
-    evidence: "what the job puts into an object store: zero_buffers, buffer_pattern, scramble_buffers=0 without refill_buffers, buffer_compress_percentage, dedupe_percentage",
-    threshold: "note when the content of objects is zero, a pattern or not changed between them, or more than a tenth of it compresses or repeats",
-    reason: "stores that compress or deduplicate write less of it than they are given, which cannot be seen from here",
+    question: "Did all objects have the same content?",
+    evidence: "content options of jobs that put objects: zero_buffers, buffer_pattern, scramble_buffers=0 without refill_buffers, buffer_compress_percentage, dedupe_percentage",
+    threshold: "note when objects contain zeros, a pattern or the same content, or when more than 10 % of the content compresses or repeats",
+    reason: "a store that compresses or deduplicates writes less than it receives, which the client cannot see",
     cause: "the job's options make the content of its objects zero or repeating",
-    remedy: || "drop the option: content is different in each object then".into(),
-    proof: Proof {
-        how: How::Recorded,
-        fires: "crates/judge/src/checks/same_content.rs::content_that_repeats_is_told_by_its_option",
-        silent: "crates/judge/src/checks/same_content.rs::objects_of_their_own_content_are_silent",
-    },
-    look: Look::Run(look),
+    remedy: || "drop the option; each object then has different content".into(),
+    proof: Proof::recorded(
+        "content_that_repeats_is_told_by_its_option",
+        "objects_of_their_own_content_are_silent",
+    ),
+    look: Look::Part(about),
 };
 
-fn look(case: &Case) -> Vec<Finding> {
-    case.parts.iter().filter_map(about).collect()
-}
-
-fn about(part: &Part) -> Option<Finding> {
+fn about(_: &Case, part: &Part) -> Option<Finding> {
     part.metrics.exchange.as_ref()?;
-    let set = |name: &str| part.setting(name).map(|value| format!("{name}={value}"));
-    let above = |name: &str| {
-        let value: f64 = part.setting(name)?.parse().ok()?;
-        (value > PERCENT_MAX).then(|| format!("{name}={value}"))
-    };
     let refilled = part.setting("refill_buffers").is_some();
-    let option = set("zero_buffers")
-        .or_else(|| set("buffer_pattern"))
-        .or_else(|| set("scramble_buffers").filter(|_| !refilled))
-        .or_else(|| above("buffer_compress_percentage"))
-        .or_else(|| above("dedupe_percentage"))?;
+    let scrambled = part.setting("scramble_buffers").filter(|_| !refilled);
+    let same = scrambled.map(|value| Sentence::default().setting("scramble_buffers", value));
+    let option = compressible_content(part).or(same)?;
     let puts = part.ios(Direction::Write) > 0;
-    let text = format!("{option} gives objects content that repeats or compresses");
+    let text = option.text(" gives objects content that repeats or compresses");
     puts.then(|| CHECK.about(part, Severity::Note, text))
 }
 

@@ -1,11 +1,7 @@
-//! Did the storage answer, or memory?
+//! Did the storage serve the I/O, or memory?
 
-use super::check::{Check, How, Look, Proof};
-use super::words::{percent, size};
-use crate::case::{Case, Part};
-use crate::finding::{Figure, Finding};
-use record::remedy::{raise, set};
-use record::{DeviceFacts, DeviceKind, Direction, DiskSample, Nanos, Remedy, Sentence, Severity};
+use super::prelude::*;
+use record::{DeviceKind, DiskSample, Nanos};
 
 /// The least share of the requested bytes that the device must have moved. Without a cache the share is
 /// 1 or more (read-ahead only adds); a tenth is left for the edges of the window.
@@ -13,9 +9,6 @@ const FROM_DEVICE_MIN: f64 = 0.9;
 
 /// Fewer requested bytes are lost in the noise of other traffic.
 const ASKED_MIN: u64 = 8 << 20;
-
-/// Filesystems that keep files only in memory.
-const IN_MEMORY: [&str; 4] = ["tmpfs", "ramfs", "devtmpfs", "hugetlbfs"];
 
 /// Shorter windows have too few samples of the device, so the check reads the whole run.
 const WINDOW_MIN: Nanos = Nanos(500_000_000);
@@ -26,36 +19,33 @@ const LAG: Nanos = Nanos(20_000_000);
 
 pub(super) const CHECK: Check = Check {
     id: "served-from-cache",
-    question: "Did the storage answer, or memory?",
-    evidence: "bytes each level of the stack moved while the job ran, against the bytes the job moved; pages of the files in the page cache before and after",
+    question: "Did the storage serve the I/O, or memory?",
+    evidence: "bytes each device of the stack moved while the job ran, compared with the bytes the job moved; pages of the files in the page cache before and after",
     threshold: "warning when the lowest devices moved less than 90 % of what was read or written, or when the filesystem is in memory",
-    reason: "read-ahead can only make the device read more than the job, and filesystems write more than they are asked to; a tenth is left for the edges of the window",
+    reason: "without a cache the device reads at least what the job reads, because read-ahead only adds to it, and filesystems add writes of their own; 10 % is a margin for the edges of the window",
     cause: "the blocks were in the page cache, or in a cache below the filesystem",
     remedy: || set("direct", 1).or(raise(["size"]).ending("above the machine's memory")),
-    proof: Proof {
-        how: How::Real,
-        fires: "crates/cli/tests/checks/cache.rs::reads_from_memory_are_served_from_cache",
-        silent: "crates/cli/tests/checks/cache.rs::a_cold_direct_read_is_clean",
-    },
-    look: Look::Data(look),
+    proof: Proof::real(
+        "checks/cache.rs::reads_from_memory_are_served_from_cache",
+        "checks/cache.rs::a_cold_direct_read_is_clean",
+    ),
+    look: Look::Run(look),
 };
 
 fn look(case: &Case) -> Vec<Finding> {
     let about = |part| [in_memory(case, part), read(case, part), written(case, part)];
-    case.parts.iter().flat_map(about).flatten().collect()
+    case.data_parts().flat_map(about).flatten().collect()
 }
 
 fn in_memory(case: &Case, part: &Part) -> Option<Finding> {
-    let filesystem =
-        case.filesystems_of(part).into_iter().find(|f| IN_MEMORY.contains(&&*f.kind))?;
-    let text =
-        format!("{} is a {}: its files are in memory", filesystem.mount_point, filesystem.kind);
-    let finding = CHECK.finding(Severity::Warning, vec![part.name.to_owned()], text);
-    Some(Finding {
-        cause: "there is no storage device below this filesystem".into(),
-        remedy: "name a directory on the storage you mean to measure".into(),
-        ..finding
-    })
+    let filesystem = case.filesystems_of(part).into_iter().find(|f| f.is_in_memory())?;
+    let text = format!(
+        "{} is a {}, which keeps its files in memory",
+        filesystem.mount_point, filesystem.kind
+    );
+    let cause = "there is no storage device below this filesystem";
+    let remedy = "use a directory on the storage to be measured";
+    Some(CHECK.about(part, Severity::Warning, text).cause(cause).remedy(remedy))
 }
 
 fn read(case: &Case, part: &Part) -> Option<Finding> {
@@ -74,14 +64,14 @@ fn read(case: &Case, part: &Part) -> Option<Finding> {
     let share = moved as f64 / asked as f64;
     let place = lowest_reached(case, part);
     let text = format!(
-        "of {} read, the device delivered {} ({})",
+        "the jobs read {}, but the device delivered only {} ({})",
         size(asked as f64),
         size(moved as f64),
         percent(share)
     );
-    let finding = CHECK.finding(Severity::Warning, vec![part.name.to_owned()], text);
+    let finding = CHECK.about(part, Severity::Warning, text);
     let (cause, remedy) = why(case, part, place);
-    Some(Finding { figures: figures(asked, moved), cause, remedy, ..finding })
+    Some(finding.figures(figures(asked, moved)).cause(cause).remedy(remedy))
 }
 
 /// Whether the devices moved enough, or too little was requested to judge.
@@ -126,12 +116,12 @@ fn why(case: &Case, part: &Part, place: Option<&str>) -> (Sentence, Remedy) {
         if case.device(device).is_some_and(|facts| is_loop(&facts.kind)) {
             return (
                 format!("{device} reads and writes its file through the page cache").into(),
-                format!("attach it with losetup --direct-io=on (now: {device})").into(),
+                format!("attach {device} with losetup --direct-io=on").into(),
             );
         }
         return (
-            format!("a cache below {device} answered").into(),
-            "measure the device below".into(),
+            format!("a cache below {device} served the reads").into(),
+            "measure the device below the cache".into(),
         );
     }
     let remedy = match part.setting("invalidate") {
@@ -163,24 +153,21 @@ fn written(case: &Case, part: &Part) -> Option<Finding> {
         return None;
     }
     let text = format!(
-        "of {} written, {} had reached the device when the job ended ({})",
+        "the jobs wrote {}, but only {} had reached the device when the job ended ({})",
         size(asked as f64),
         size(moved as f64),
         percent(moved as f64 / asked as f64)
     );
-    let finding = CHECK.finding(Severity::Warning, vec![part.name.to_owned()], text);
+    let finding = CHECK.about(part, Severity::Warning, text).figures(figures(asked, moved));
     if buffered_loop.is_some() {
         let (cause, remedy) = why(case, part, buffered_loop);
-        return Some(Finding { figures: figures(asked, moved), cause, remedy, ..finding });
+        return Some(Finding { cause, remedy, ..finding });
     }
-    Some(Finding {
-        figures: figures(asked, moved),
-        cause: "buffered writes end in memory and are written back later".into(),
-        remedy: set("direct", 1)
-            .or(set("end_fsync", 1))
-            .ending("so that the time to reach the device counts"),
-        ..finding
-    })
+    let cause = "the page cache takes buffered writes and writes them back later";
+    let remedy = set("direct", 1)
+        .or(set("end_fsync", 1))
+        .ending("to include the time until the data reaches the device");
+    Some(finding.cause(cause).remedy(remedy))
 }
 
 fn compresses(case: &Case, part: &Part) -> bool {
@@ -276,7 +263,10 @@ mod tests {
     #[test]
     fn shorter_runs_than_a_sample_are_judged_by_the_counters_at_their_ends() {
         let found = the_finding(&short(Direction::Write, false, 0), CHECK.id);
-        assert!(found.text.starts_with("of 64.0 MiB written, 0 B had reached"), "{found:?}");
+        assert!(
+            found.text.starts_with("the jobs wrote 64 MiB, but only 0 B had reached"),
+            "{found:?}"
+        );
         assert!(findings(&short(Direction::Write, false, 64 << 20), CHECK.id).is_empty());
         assert!(findings(&short(Direction::Read, true, 64 << 20), CHECK.id).is_empty());
         let mut sampled = short(Direction::Read, true, 0);

@@ -1,11 +1,6 @@
-//! Did the object store share the CPUs with the load generator?
+//! Did the object store run on the same machine as the load generator?
 
-use super::check::{Check, How, Look, Proof};
-use super::words::percent;
-use crate::case::{Case, Part};
-use crate::finding::{Figure, Finding};
-use record::remedy::choose;
-use record::{Remedy, Severity};
+use super::prelude::*;
 
 /// Share of all CPUs in use from which client and server are in each other's way.
 const BUSY: f64 = 0.85;
@@ -14,26 +9,22 @@ const WINDOW_MIN_NS: u64 = 500_000_000;
 
 pub(super) const CHECK: Check = Check {
     id: "server-on-this-host",
-    question: "Did the object store share the CPUs with the load generator?",
-    evidence: "the addresses of the hosts that were asked, the states of all CPUs (/proc/stat) and the CPU time of the workers",
-    threshold: "note when a host is this machine (loopback), warning when the CPUs were busy for 85 % of the time besides",
-    reason: "every CPU second the client needs for signing and moving bytes is one the server does not have, and no network is between them: neither's figure is its own",
+    question: "Did the object store run on the same machine as the load generator?",
+    evidence: "the addresses of the servers, the states of all CPUs (/proc/stat) and the CPU time of the workers",
+    threshold: "note when a server runs on this machine (loopback); warning when the CPUs were also busy 85 % of the time",
+    reason: "client and server compete for the same CPUs, and no network lies between them: the figures are valid for neither alone",
     cause: "client and server run on one machine",
     remedy: || {
-        let apart = choose(["cpus_allowed"]).ending("so that it and the server use different CPUs");
+        let apart =
+            choose(["cpus_allowed"]).ending("to separate its CPUs from those of the server");
         Remedy::from("run the load generator on another machine").or(apart)
     },
-    proof: Proof {
-        how: How::Recorded,
-        fires: "crates/judge/src/checks/server_on_this_host.rs::a_server_on_loopback_is_told_with_the_cpus",
-        silent: "crates/judge/src/checks/server_on_this_host.rs::a_server_elsewhere_is_silent",
-    },
-    look: Look::Run(look),
+    proof: Proof::recorded(
+        "a_server_on_loopback_is_told_with_the_cpus",
+        "a_server_elsewhere_is_silent",
+    ),
+    look: Look::Part(about),
 };
-
-fn look(case: &Case) -> Vec<Finding> {
-    case.parts.iter().filter_map(|part| about(case, part)).collect()
-}
 
 /// How busy all CPUs together were while a part ran, 0 to 1; `None` where it was not sampled, or for
 /// too short a time.
@@ -66,17 +57,15 @@ fn about(case: &Case, part: &Part) -> Option<Finding> {
     let own = of_workers(case, part);
     let severity = if busy < BUSY { Severity::Note } else { Severity::Warning };
     let text = format!(
-        "the server at {hosts} runs on this machine, whose CPUs were busy {} of the time: {} for the load generator's workers",
+        "the server at {hosts} runs on this machine; the CPUs were busy {} of the time, {} in the workers of the load generator",
         percent(busy),
         percent(own.min(1.0)),
     );
-    Some(Finding {
-        figures: vec![
-            Figure::new("CPUs busy", busy * 100.0, "percent"),
-            Figure::new("of them for the workers", own * 100.0, "percent"),
-        ],
-        ..CHECK.about(part, severity, text)
-    })
+    let figures = [
+        Figure::new("CPUs busy", busy * 100.0, "percent"),
+        Figure::new("of them for the workers", own * 100.0, "percent"),
+    ];
+    Some(CHECK.about(part, severity, text).figures(figures))
 }
 
 #[cfg(test)]

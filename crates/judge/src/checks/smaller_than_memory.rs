@@ -1,32 +1,22 @@
-//! Does all that is read through the cache fit into it?
+//! Does the working set of buffered jobs fit into memory?
 
-use super::check::{Check, How, Look, Proof};
-use super::words::size;
-use crate::case::{Case, Part};
-use crate::finding::{Figure, Finding};
-use record::remedy::{raise, set};
-use record::{Direction, Severity};
+use super::prelude::*;
 use std::collections::BTreeMap;
 
 pub(super) const CHECK: Check = Check {
     id: "smaller-than-memory",
-    question: "Does all that goes through the page cache fit into it?",
-    evidence: "the regions of buffered jobs against the memory of the machine, or of its control group",
-    threshold: "warning when buffered reads work on less than the memory; note when only buffered writes do",
-    reason: "what was read once stays as long as there is memory; only a larger working set is read from the device again",
+    question: "Does the working set of buffered jobs fit into memory?",
+    evidence: "the regions of buffered jobs, compared with the memory of the machine or of its control group",
+    threshold: "warning when the working set of buffered reads is smaller than the memory; note when only buffered writes use it",
+    reason: "a block that was read once stays in memory while there is room; only a larger working set is read from the device again",
     cause: "the page cache holds the whole working set",
     remedy: || set("direct", 1).or(raise(["size"]).ending("above the machine's memory")),
-    proof: Proof {
-        how: How::Real,
-        fires: "crates/cli/tests/checks/cache.rs::reads_from_memory_are_served_from_cache",
-        silent: "crates/cli/tests/checks/cache.rs::a_cold_direct_read_is_clean",
-    },
-    look: Look::Data(look),
+    proof: Proof::real(
+        "checks/cache.rs::reads_from_memory_are_served_from_cache",
+        "checks/cache.rs::a_cold_direct_read_is_clean",
+    ),
+    look: Look::Data(about),
 };
-
-fn look(case: &Case) -> Vec<Finding> {
-    case.parts.iter().filter_map(|part| about(case, part)).collect()
-}
 
 fn about(case: &Case, part: &Part) -> Option<Finding> {
     if !part.is_buffered() || part.devices.is_empty() {
@@ -41,17 +31,16 @@ fn about(case: &Case, part: &Part) -> Option<Finding> {
     }
     let reads = part.ios(Direction::Read) > 0;
     let text = format!(
-        "the job works on {} through the page cache, of {} of memory",
+        "the working set of the buffered job is {}, smaller than the {} of memory",
         size(set as f64),
         size(memory as f64)
     );
     let severity = if reads { Severity::Warning } else { Severity::Note };
-    let finding = CHECK.finding(severity, vec![part.name.to_owned()], text);
-    let figures = vec![
+    let figures = [
         Figure::new("working set", set as f64, "bytes"),
         Figure::new("memory", memory as f64, "bytes"),
     ];
-    Some(Finding { figures, ..finding })
+    Some(CHECK.about(part, severity, text).figures(figures))
 }
 
 /// Bytes of all different files together, as far as the workers go in each.

@@ -1,10 +1,6 @@
-//! Did the hypervisor run something else on our processors?
+//! Did the hypervisor take CPU time from this machine?
 
-use super::check::{Check, How, Look, Proof};
-use super::words::percent;
-use crate::case::{Case, Part};
-use crate::finding::{Figure, Finding};
-use record::Severity;
+use super::prelude::*;
 
 const NOTE: f64 = 0.02;
 const WARNING: f64 = 0.10;
@@ -13,25 +9,17 @@ const WINDOW_MIN_NS: u64 = 500_000_000;
 
 pub(super) const CHECK: Check = Check {
     id: "stolen-time",
-    question: "Did the hypervisor run something else on our processors?",
-    evidence: "steal time of the CPUs over the run (/proc/stat)",
+    question: "Did the hypervisor take CPU time from this machine?",
+    evidence: "steal time of the CPUs during the run (/proc/stat)",
     threshold: "note from 2 % of the CPUs' time, warning from 10 %",
-    reason: "stolen time delays submission, completion and the clock's reader alike, and no figure inside of the machine shows where it went; from a tenth on it changes a ranking",
-    cause: "the host's CPUs are oversubscribed, or this machine has used up its CPU credit",
+    reason: "stolen time delays submission, completion and the reading of clocks, and no figure inside the machine shows where it went; 10 % changes a ranking",
+    cause: "the host's CPUs are oversubscribed, or this machine used up its CPU credit",
     remedy: || {
-        "measure on a host that is not oversubscribed, or on an instance with CPUs of its own; repeat at another time and compare".into()
+        "measure on a host that is not oversubscribed or on an instance with dedicated CPUs, or repeat at another time and compare".into()
     },
-    proof: Proof {
-        how: How::Recorded,
-        fires: "crates/judge/src/checks/stolen_time.rs::steal_is_told_by_its_share",
-        silent: "crates/judge/src/checks/stolen_time.rs::a_machine_of_its_own_loses_nothing",
-    },
-    look: Look::Run(look),
+    proof: Proof::recorded("steal_is_told_by_its_share", "a_machine_of_its_own_loses_nothing"),
+    look: Look::Part(about),
 };
-
-fn look(case: &Case) -> Vec<Finding> {
-    case.parts.iter().filter_map(|part| about(case, part)).collect()
-}
 
 fn about(case: &Case, part: &Part) -> Option<Finding> {
     let cpus = case.cpu_use(part.from, part.to);
@@ -45,15 +33,15 @@ fn about(case: &Case, part: &Part) -> Option<Finding> {
     let (worst, most) = cpus.iter().max_by(|a, b| a.1.steal.total_cmp(&b.1.steal))?;
     let severity = if mean < WARNING { Severity::Note } else { Severity::Warning };
     let text = format!(
-        "the hypervisor kept {} of the CPUs' time for others, of CPU {worst} {}",
+        "the hypervisor took {} of the CPU time of this machine; CPU {worst} lost the most, {}",
         percent(mean),
         percent(most.steal),
     );
-    let figures = vec![
+    let figures = [
         Figure::new("stolen from all CPUs", mean * 100.0, "percent"),
         Figure::new("stolen from the worst CPU", most.steal * 100.0, "percent"),
     ];
-    Some(Finding { figures, ..CHECK.about(part, severity, text) })
+    Some(CHECK.about(part, severity, text).figures(figures))
 }
 
 #[cfg(test)]
@@ -79,7 +67,7 @@ mod tests {
         assert_eq!(found.severity, Severity::Note);
         let found = the_finding(&stolen(0.30), CHECK.id);
         assert_eq!(found.severity, Severity::Warning);
-        assert!(found.text.contains("30 % of the CPUs' time"), "{}", found.text);
+        assert!(found.text.contains("took 30 % of the CPU time"), "{}", found.text);
     }
 
     #[test]

@@ -1,13 +1,9 @@
-//! Did heat slow the device or the processors down?
+//! Did heat throttle the device or the CPUs?
 
-use super::check::{Check, How, Look, Proof};
-use super::words::{list, number, percent};
-use crate::case::Case;
-use crate::finding::{Figure, Finding};
-use record::Severity;
+use super::prelude::*;
 use record::{Health, Nanos, SlowSample};
 
-/// Degrees below its warning temperature from which a disk is told to be near it.
+/// Degrees below its warning temperature at which a disk counts as near it.
 const NEAR_C: i32 = 5;
 /// Fall of the CPU frequency over the run.
 const SLOWER: f64 = 0.10;
@@ -16,19 +12,15 @@ const LOOKS_MIN: usize = 6;
 
 pub(super) const CHECK: Check = Check {
     id: "throttled-hot",
-    question: "Did heat slow the device or the processors down?",
-    evidence: "temperatures against the disk's own limits, its throttle counters before and after, the CPUs' throttle counters and frequencies during the run",
-    threshold: "warning when a disk is at its warning temperature or counted throttling, or CPUs did; note within 5 °C of it, or when the CPU frequency fell by 10 %",
-    reason: "a hot device keeps its figures only as long as it takes to slow down: what was measured is the heat sink",
-    cause: "the device or the CPUs are too hot for what they are asked to do",
+    question: "Did heat throttle the device or the CPUs?",
+    evidence: "temperature of the disk, compared with its limits; its throttle counters before and after the run; throttle counters and frequencies of the CPUs during the run",
+    threshold: "warning when a disk is at its warning temperature or counted throttling, or when the CPUs did; note within 5 °C of that temperature, or when the CPU frequency fell by 10 %",
+    reason: "a hot device sustains its figures only until it throttles: the run measures its cooling",
+    cause: "the device or the CPUs get too hot under this load",
     remedy: || {
-        "cool it (airflow, heat sink), let it rest, then run for 10 minutes or more; report the sustained figure".into()
+        "improve the cooling (airflow, heat sink), let the device cool down, then run for 10 minutes or more; report the sustained figure".into()
     },
-    proof: Proof {
-        how: How::Recorded,
-        fires: "crates/judge/src/checks/throttled_hot.rs::heat_is_told_with_its_counters",
-        silent: "crates/judge/src/checks/throttled_hot.rs::a_cool_machine_is_silent",
-    },
+    proof: Proof::recorded("heat_is_told_with_its_counters", "a_cool_machine_is_silent"),
     look: Look::Run(look),
 };
 
@@ -45,7 +37,7 @@ fn look(case: &Case) -> Vec<Finding> {
     };
     let texts: Vec<&str> = told.iter().map(|(_, text, _)| text.as_str()).collect();
     let finding = CHECK.finding(severity, Vec::new(), list(&texts));
-    vec![Finding { figures: told.into_iter().map(|(.., figure)| figure).collect(), ..finding }]
+    vec![finding.figures(told.into_iter().map(|(.., figure)| figure).collect::<Vec<_>>())]
 }
 
 /// The health of the disks after the run, or where that is not known, before it.
@@ -65,7 +57,7 @@ fn disk(name: &str, before: Option<&Health>, after: &Health) -> Vec<(Severity, S
         Some(count(after)?.saturating_sub(before.and_then(count)?)).filter(|more| *more > 0)
     };
     if let Some(times) = grown(|health| health.throttle_count) {
-        let text = format!("{name} slowed itself down {times} times because it was hot");
+        let text = format!("{name} throttled itself {times} times because of heat");
         told.push((Severity::Warning, text, Figure::new("throttled", times as f64, "count")));
     }
     if let Some(minutes) = grown(|health| health.hot_minutes) {
@@ -98,7 +90,7 @@ fn processors(case: &Case) -> Option<(Severity, String, Figure)> {
     let mut all = case.record.timeline.samples.iter().filter_map(|s| s.slow.as_ref());
     let first = all.next()?;
     let times = all.next_back()?.cpu_throttle_count.saturating_sub(first.cpu_throttle_count);
-    let text = format!("the CPUs were slowed down {} times because of heat", number(times as f64));
+    let text = format!("the CPUs were throttled {} times because of heat", count(times as f64));
     let figure = Figure::new("CPUs throttled", times as f64, "count");
     (times > 0).then_some((Severity::Warning, text, figure))
 }
@@ -115,7 +107,7 @@ fn frequency(case: &Case) -> Option<(Severity, String, Figure)> {
     let (first, last) = (mean(&rates[..third]), mean(&rates[rates.len() - third..]));
     let fall = 1.0 - last / first;
     let text = format!(
-        "the fastest CPU fell from {:.2} GHz to {:.2} GHz during the run, {}",
+        "the frequency of the fastest CPU fell from {:.2} GHz to {:.2} GHz during the run ({})",
         first / 1e6,
         last / 1e6,
         percent(fall),
@@ -155,7 +147,7 @@ mod tests {
         assert_eq!(found.severity, Severity::Warning);
         assert_eq!(
             found.text,
-            "sda slowed itself down 2 times because it was hot and sda is at 84 °C, its limit is \
+            "sda throttled itself 2 times because of heat and sda is at 84 °C, its limit is \
              80 °C"
         );
         let found = the_finding(&run(health(60, 3), health(77, 3)), CHECK.id);
@@ -184,6 +176,6 @@ mod tests {
         at_each(&mut record, |at, sample| {
             sample.slow = (at.fract() == 0.0).then(|| slow(0.0, at as u64));
         });
-        assert!(the_finding(&record, CHECK.id).text.contains("slowed down 11 times"));
+        assert!(the_finding(&record, CHECK.id).text.contains("throttled 11 times"));
     }
 }

@@ -1,35 +1,26 @@
-//! Do the percentiles rest on enough samples?
+//! Are there enough samples for the percentiles?
 
-use super::check::{Check, How, Look, Proof};
-use super::words::{list, number, percentile, time};
-use crate::case::{Case, Part};
-use crate::finding::{Figure, Finding};
+use super::prelude::*;
 use crate::metrics::latency::merged;
 use crate::stats::{percentile_interval, samples_needed, supports};
-use record::{Direction, Histogram, Medium, Severity};
 
 pub(super) const CHECK: Check = Check {
     id: "too-few-samples",
-    question: "Do the percentiles rest on enough samples?",
-    evidence: "number of latencies in each direction, against the percentiles the report shows",
-    threshold: "note for every percentile beyond which too few samples lie for a 95 % interval by order statistics",
-    reason: "a percentile is found by counting what lies beyond it: the p99.9 of 500 samples is their maximum, and the next run's is another one",
-    cause: "the run completed too few I/Os for so rare an event",
-    remedy: || "run longer, or read the highest percentile that has an interval".into(),
-    proof: Proof {
-        how: How::Real,
-        fires: "crates/cli/tests/checks/time.rs::half_a_second_is_too_short",
-        silent: "crates/cli/tests/checks/time.rs::percentiles_of_many_samples_are_supported",
-    },
-    look: Look::Run(look),
+    question: "Are there enough samples for the percentiles?",
+    evidence: "number of latencies in each direction, compared with the percentiles in the report",
+    threshold: "note for every percentile with too few samples for a 95 % confidence interval (order statistics)",
+    reason: "a percentile depends on the samples beyond it: the p99.9 of 500 samples is their maximum, which differs in the next run",
+    cause: "the run completed too few I/Os for events this rare",
+    remedy: || "run longer, or use the highest percentile that has an interval".into(),
+    proof: Proof::real(
+        "checks/time.rs::half_a_second_is_too_short",
+        "checks/time.rs::percentiles_of_many_samples_are_supported",
+    ),
+    look: Look::Part(about),
 };
 
-fn look(case: &Case) -> Vec<Finding> {
-    case.parts.iter().filter_map(about).collect()
-}
-
 /// The direction with the fewest samples that shows percentiles.
-fn about(part: &Part) -> Option<Finding> {
+fn about(_: &Case, part: &Part) -> Option<Finding> {
     // A program that is run is one sample.
     if !part.first().show.clat_percentiles || part.medium() == Medium::Time {
         return None;
@@ -41,23 +32,23 @@ fn about(part: &Part) -> Option<Finding> {
     };
     let (direction, fewest) =
         Direction::ALL.into_iter().filter_map(all).min_by_key(|(_, all)| all.count())?;
-    let count = fewest.count();
+    let samples = fewest.count();
     let mut shown = part.first().percentiles.clone();
     shown.sort_by(f64::total_cmp);
     // The lowest percentiles are as rare as the highest, and nobody reads them for it.
-    let unsupported = |p: &&f64| **p > 50.0 && **p < 100.0 && !supports(count, **p);
+    let unsupported = |p: &&f64| **p > 50.0 && **p < 100.0 && !supports(samples, **p);
     let missing: Vec<f64> = shown.iter().filter(unsupported).copied().collect();
     let rarest = *missing.last()?;
-    let highest = shown.iter().rev().copied().find(|p| supports(count, *p));
+    let highest = shown.iter().rev().copied().find(|p| supports(samples, *p));
     let bound = highest.and_then(|p| Some((p, percentile_interval(&fewest, p)?)));
     let known = match bound {
         Some((p, (low, high))) => format!(
-            "the highest one with an interval is {}, {} to {}",
+            "the highest percentile with an interval is {}, {} to {}",
             percentile(p),
             time(low as f64),
             time(high as f64)
         ),
-        None => "none of those shown has an interval".into(),
+        None => "none of the percentiles shown has an interval".into(),
     };
     let names: Vec<String> = missing.iter().map(|p| percentile(*p)).collect();
     let what = match (direction, part.medium()) {
@@ -65,28 +56,28 @@ fn about(part: &Part) -> Option<Finding> {
         _ => direction.name(),
     };
     let text = format!(
-        "{what} {} of {} samples {} chance; {known}",
-        list(&names),
-        number(count as f64),
-        if names.len() == 1 { "is" } else { "are" },
+        "{} {what} samples are too few for {}; {known}",
+        count(samples as f64),
+        list(&names)
     );
     let needed = samples_needed(rarest);
-    let times = needed as f64 / count.max(1) as f64;
-    Some(Finding {
-        figures: vec![
-            Figure::new("samples", count as f64, "count"),
-            Figure::new("samples the rarest percentile needs", needed as f64, "count"),
-        ],
-        remedy: format!(
-            "run about {:.0} times as long: {} takes {} samples; or read {} at most",
-            times.ceil(),
-            percentile(rarest),
-            number(needed as f64),
-            highest.map_or("the mean".to_owned(), percentile),
-        )
-        .into(),
-        ..CHECK.about(part, Severity::Note, text)
-    })
+    let times = needed as f64 / samples.max(1) as f64;
+    let figures = [
+        Figure::new("samples", samples as f64, "count"),
+        Figure::new("samples the rarest percentile needs", needed as f64, "count"),
+    ];
+    let remedy = format!(
+        "run about {:.0} times as long ({} needs {} samples), or use {} at most",
+        times.ceil(),
+        percentile(rarest),
+        count(needed as f64),
+        highest.map_or("the mean".to_owned(), percentile),
+    );
+    Some(CHECK.about(part, Severity::Note, text).figures(figures).remedy(remedy))
+}
+
+fn percentile(percentile: f64) -> String {
+    format!("p{percentile}")
 }
 
 #[cfg(test)]
@@ -103,16 +94,16 @@ mod tests {
         assert!(
             found
                 .text
-                .starts_with("read p99.9 and p99.99 of 1.0 k samples are chance; the highest"),
+                .starts_with("1 k read samples are too few for p99.9 and p99.99; the highest"),
             "{}",
             found.text
         );
-        assert!(found.text.contains("is p99, 1.0 ms to 1.0 ms"), "{}", found.text);
+        assert!(found.text.contains("is p99, 1 ms to 1 ms"), "{}", found.text);
         assert!(
             found
                 .remedy
                 .to_string()
-                .contains("about 37 times as long: p99.99 takes 36.9 k samples")
+                .contains("about 37 times as long (p99.99 needs 36.9 k samples)")
         );
     }
 

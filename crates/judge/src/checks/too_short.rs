@@ -1,12 +1,8 @@
-//! Was the run long enough for a figure?
+//! Was the run long enough?
 
-use super::check::{Check, How, Look, Proof};
-use super::words::{number, percent, time};
-use crate::case::{Case, Part};
-use crate::finding::{Figure, Finding};
+use super::prelude::*;
 use crate::metrics::series::{Slot, slots};
-use record::remedy::set;
-use record::{Direction, Medium, Severity};
+use crate::stats::{mean, variance};
 
 /// Intervals a window must hold before anything can be said of its steadiness.
 const INTERVALS_MIN: u64 = 5;
@@ -19,27 +15,26 @@ const DEVIATIONS: f64 = 4.0;
 
 pub(super) const CHECK: Check = Check {
     id: "too-short",
-    question: "Was the run long enough for a figure?",
-    evidence: "length of the measured window against its intervals, and the first interval against the rest where there was no ramp",
-    threshold: "note when the window is shorter than 5 intervals, or when a job without a ramp began 20 % and 4 standard deviations away from how it went on",
-    reason: "with fewer than 5 intervals a change during the run cannot be told from noise; how caches and queues fill at the start is not how they work when full",
-    cause: "the run ends before it has settled",
+    question: "Was the run long enough?",
+    evidence: "length of the measured window, compared with its intervals; the first interval of a job without a ramp, compared with the others",
+    threshold: "note when the window is shorter than 5 intervals, or when the first interval of a job without a ramp differs from the others by 20 % and 4 standard deviations",
+    reason: "with fewer than 5 intervals a change during the run cannot be distinguished from noise; caches and queues behave differently while they fill",
+    cause: "the run ended before it settled",
     remedy: || {
         let settled = set("runtime", 30).and(set("time_based", 1)).and(set("ramp_time", 5));
         settled.also("writes to flash need minutes")
     },
-    proof: Proof {
-        how: How::Real,
-        fires: "crates/cli/tests/checks/time.rs::half_a_second_is_too_short",
-        silent: "crates/cli/tests/checks/time.rs::a_run_of_enough_intervals_is_not_too_short",
-    },
-    look: Look::Run(look),
+    proof: Proof::real(
+        "checks/time.rs::half_a_second_is_too_short",
+        "checks/time.rs::a_run_of_enough_intervals_is_not_too_short",
+    ),
+    look: Look::Part(about),
 };
 
-fn look(case: &Case) -> Vec<Finding> {
-    // One that computes, or runs a program, is over when it is.
-    let parts = case.parts.iter().filter(|part| part.medium() != Medium::Time);
-    parts.filter_map(|part| window(part).or_else(|| start(part))).collect()
+fn about(_: &Case, part: &Part) -> Option<Finding> {
+    // The length of a computation or of a program is no choice of the job.
+    let does_io = part.medium() != Medium::Time;
+    does_io.then(|| window(part).or_else(|| start(part))).flatten()
 }
 
 fn window(part: &Part) -> Option<Finding> {
@@ -48,24 +43,20 @@ fn window(part: &Part) -> Option<Finding> {
     if step == 0 || part.length().0 + step / 10 >= INTERVALS_MIN * step {
         return None;
     }
-    let ios: u64 = Direction::ALL.iter().map(|d| part.ios(*d)).sum();
     let text = format!(
-        "the measured window is {} ({} I/Os), less than {INTERVALS_MIN} intervals of {}: whether the figure lasts was not seen",
+        "the measured window is {} ({} I/Os), shorter than {INTERVALS_MIN} intervals of {}: the run does not show whether the figure is sustained",
         time(part.length().0 as f64),
-        number(ios as f64),
+        count(part.all_ios() as f64),
         time(step as f64),
     );
     let workload = &part.first().workload;
     let by_size = !workload.time_based && workload.io_size.is_some();
     let cause = match (workload.runtime, by_size) {
         (Some(runtime), false) => format!("runtime is {}", time(runtime.0 as f64)),
-        _ => "the job ended when it had moved its size".into(),
+        _ => "the job ended after it moved its size".into(),
     };
-    Some(Finding {
-        figures: vec![Figure::new("measured window", part.length().0 as f64, "ns")],
-        cause: cause.into(),
-        ..CHECK.about(part, Severity::Note, text)
-    })
+    let figures = [Figure::new("measured window", part.length().0 as f64, "ns")];
+    Some(CHECK.about(part, Severity::Note, text).figures(figures).cause(cause))
 }
 
 /// A start unlike the rest, which a ramp would have left out.
@@ -76,30 +67,26 @@ fn start(part: &Part) -> Option<Finding> {
     }
     let (first, rest) = slots.split_first()?;
     let rates: Vec<f64> = rest.iter().map(Slot::iops).collect();
-    let mean = rates.iter().sum::<f64>() / rates.len() as f64;
-    let squares: f64 = rates.iter().map(|rate| (rate - mean).powi(2)).sum();
-    let deviation = (squares / (rates.len() - 1) as f64).sqrt();
+    let (mean, deviation) = (mean(&rates), variance(&rates).sqrt());
     let apart = first.iops() - mean;
     if mean <= 0.0 || apart.abs() < START_DIFFERS * mean || apart.abs() < DEVIATIONS * deviation {
         return None;
     }
     let text = format!(
-        "the first {} ran at {} IOPS, the rest at {}: {} {}, and it is in the figures",
+        "the first {} ran at {} IOPS, the rest at {}: the start is {} {}, and the figures include it",
         time(first.length as f64),
-        number(first.iops()),
-        number(mean),
+        count(first.iops()),
+        count(mean),
         percent(apart.abs() / mean),
         if apart > 0.0 { "faster" } else { "slower" },
     );
-    Some(Finding {
-        figures: vec![
-            Figure::new("first interval", first.iops(), "IOPS"),
-            Figure::new("the others", mean, "IOPS"),
-        ],
-        cause: "caches, queues and frequencies settle at the start of a run".into(),
-        remedy: set("ramp_time", (2.0 * first.length as f64 / 1e9).ceil()),
-        ..CHECK.about(part, Severity::Note, text)
-    })
+    let figures = [
+        Figure::new("first interval", first.iops(), "IOPS"),
+        Figure::new("the others", mean, "IOPS"),
+    ];
+    let cause = "caches, queues and frequencies settle at the start of a run";
+    let remedy = set("ramp_time", (2.0 * first.length as f64 / 1e9).ceil());
+    Some(CHECK.about(part, Severity::Note, text).figures(figures).cause(cause).remedy(remedy))
 }
 
 #[cfg(test)]

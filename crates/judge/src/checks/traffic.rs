@@ -1,4 +1,4 @@
-//! What the disks under the jobs moved, and how much of it this process asked for.
+//! Bytes that the disks of the jobs moved, and the part of them that this process caused.
 
 use crate::case::{At, Case};
 use record::{DeviceKind, Direction, Medium, Nanos, RunRecord, Sample};
@@ -23,16 +23,16 @@ pub(super) struct Traffic {
     pub(super) written: u64,
     /// Bytes the disks discarded.
     pub(super) discarded: u64,
-    /// Of what was read, what the jobs did not ask for.
+    /// Bytes read that the jobs did not ask for.
     pub(super) unasked_read: u64,
-    /// Of what was written, what the jobs did not ask for.
+    /// Bytes written that the jobs did not ask for.
     pub(super) unasked_written: u64,
-    /// Of what was read, what this process did not cause.
+    /// Bytes read that this process did not cause.
     pub(super) foreign_read: u64,
-    /// Of what was written, what neither this process nor the filesystem below it caused, nor was
-    /// waiting to be written before.
+    /// Bytes written that neither this process nor its filesystem caused, and that were not dirty before
+    /// the run.
     pub(super) foreign_written: u64,
-    /// Of what was written, what had been waiting for it in memory since before the run.
+    /// Bytes written that were dirty in memory before the run.
     pub(super) left_over: u64,
     /// Data waiting to be written, or being written, when the run began.
     pub(super) dirty_before: u64,
@@ -132,7 +132,7 @@ fn synchronised(job: &record::JobRecord) -> u64 {
     job.sync.count + if each_write { job.results[Direction::Write].ios } else { 0 }
 }
 
-/// Devices that pass on what they are asked for and nothing else. A file below a loop device brings
+/// Devices that pass on only the requested I/O. A file below a loop device brings
 /// its filesystem and its cache with it, unless it is in memory.
 fn is_plain(record: &RunRecord, name: &str) -> bool {
     record.facts.devices.get(name).is_some_and(|device| match device.kind {

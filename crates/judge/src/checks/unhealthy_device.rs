@@ -1,26 +1,17 @@
-//! Is a device of the run failing, or worn out?
+//! Is a device of the run failing or worn out?
 
-use super::check::{Check, How, Look, Proof};
-use super::words::list;
-use crate::case::Case;
-use crate::finding::{Figure, Finding};
-use record::{DeviceFacts, Health, Severity};
+use super::prelude::*;
+use record::Health;
 
 pub(super) const CHECK: Check = Check {
     id: "unhealthy-device",
-    question: "Is a device of the run failing, or worn out?",
+    question: "Is a device of the run failing or worn out?",
     evidence: "SMART, the NVMe health log or SCSI log pages, before and after the run",
-    threshold: "error when media errors grew during the run; warning when the disk predicts its failure, warns, has used its endurance or its spare is below the threshold; note for media errors from before",
-    reason: "a failing disk retries and remaps, a worn one writes slowly: their figures are their own, not those of the model",
-    cause: "the disk's own assessment",
-    remedy: || {
-        "save what is on it and replace it; measure another disk of the model for a figure that holds".into()
-    },
-    proof: Proof {
-        how: How::Recorded,
-        fires: "crates/judge/src/checks/unhealthy_device.rs::each_sign_of_bad_health_is_told",
-        silent: "crates/judge/src/checks/unhealthy_device.rs::a_healthy_disk_is_silent",
-    },
+    threshold: "error when the disk had media errors during the run; warning when it predicts its failure, reports a warning, has used its endurance or has less spare than its threshold; note for media errors from before the run",
+    reason: "a failing disk retries and remaps blocks, and a worn disk writes slowly: their figures are not those of the model",
+    cause: "the disk reports it",
+    remedy: || "back up its data and replace it; measure another disk of the model".into(),
+    proof: Proof::recorded("each_sign_of_bad_health_is_told", "a_healthy_disk_is_silent"),
     look: Look::Run(look),
 };
 
@@ -43,10 +34,8 @@ fn look(case: &Case) -> Vec<Finding> {
     };
     let texts: Vec<&str> = signs.iter().map(|(_, text, _)| text.as_str()).collect();
     let finding = CHECK.finding(severity, Vec::new(), list(&texts));
-    vec![Finding {
-        figures: signs.into_iter().filter_map(|(.., figure)| figure).collect(),
-        ..finding
-    }]
+    let figures: Vec<Figure> = signs.into_iter().filter_map(|(.., figure)| figure).collect();
+    vec![finding.figures(figures)]
 }
 
 fn signs(name: &str, before: Option<&Health>, after: Option<&Health>) -> Vec<Sign> {
@@ -62,7 +51,8 @@ fn signs(name: &str, before: Option<&Health>, after: Option<&Health>) -> Vec<Sig
     if let (Some(spare), Some(least)) = (health.spare_percent, health.spare_threshold_percent)
         && spare < least
     {
-        let text = format!("{name} has {spare} % of its spare left, its threshold is {least} %");
+        let text =
+            format!("{name} has {spare} % of its spare left, below its threshold of {least} %");
         tell(Severity::Warning, text, Some(percent("spare left", spare)));
     }
     if let Some(used) = health.used_percent.filter(|used| *used >= 100) {
@@ -76,7 +66,7 @@ fn signs(name: &str, before: Option<&Health>, after: Option<&Health>) -> Vec<Sig
         let text = format!("{name} had {more} media errors during the run");
         tell(Severity::Error, text, Some(Figure::new("new media errors", more as f64, "count")));
     } else if let Some(errors) = health.media_errors.filter(|errors| *errors > 0) {
-        let text = format!("{name} has had {errors} media errors in its life");
+        let text = format!("{name} had {errors} media errors before the run");
         tell(Severity::Note, text, Some(Figure::new("media errors", errors as f64, "count")));
     }
     signs
@@ -127,10 +117,14 @@ mod tests {
             (
                 Health { spare_percent: Some(9), ..healthy() },
                 Severity::Warning,
-                "9 % of its spare left, its threshold is 10 %",
+                "9 % of its spare left, below its threshold of 10 %",
             ),
             (Health { used_percent: Some(104), ..healthy() }, Severity::Warning, "used 104 %"),
-            (Health { media_errors: Some(2), ..healthy() }, Severity::Note, "2 media errors in"),
+            (
+                Health { media_errors: Some(2), ..healthy() },
+                Severity::Note,
+                "2 media errors before",
+            ),
             (
                 Health { media_errors: Some(5), ..healthy() },
                 Severity::Error,

@@ -1,38 +1,27 @@
-//! Did the content of objects travel without anything that guards it?
+//! Was object content sent unsigned over plain HTTP?
 
-use super::check::{Check, How, Look, Proof};
-use crate::case::{Case, Part};
-use crate::finding::Finding;
-use record::remedy::set;
-use record::{Direction, Remedy, Severity};
+use super::prelude::*;
 
 pub(super) const CHECK: Check = Check {
     id: "unsigned-content",
-    question: "Did the content of objects travel without anything that guards it?",
-    evidence: "whether PUTs of S3 were signed with the SHA-256 of their content (http_s3_payload), and TLS",
-    threshold: "note when content was put unsigned over plain HTTP",
-    reason: "hashing the content costs the client CPU for every byte: a figure without it is not comparable with one of a client that signs, and the server cannot see what a fault on the way changed",
+    question: "Was object content sent unsigned over plain HTTP?",
+    evidence: "whether S3 PUTs were signed with the SHA-256 of their content (http_s3_payload), and whether TLS was used",
+    threshold: "note when content was sent unsigned over plain HTTP",
+    reason: "hashing costs client CPU time for every byte, so the figure is not comparable with that of a client that signs content, and the server cannot detect corruption on the way",
     cause: "`http_s3_payload=unsigned` without https",
     remedy: || {
-        Remedy::from("compare with runs that leave content unsigned as well")
-            .or(set("https", "on").ending("to guard the content"))
+        Remedy::from("compare only with runs that also leave content unsigned")
+            .or(set("https", "on").ending("to protect the content"))
     },
-    proof: Proof {
-        how: How::Recorded,
-        fires: "crates/judge/src/checks/unsigned_content.rs::unsigned_content_over_plain_http_is_told",
-        silent: "crates/judge/src/checks/unsigned_content.rs::guarded_content_is_silent",
-    },
-    look: Look::Run(look),
+    proof: Proof::recorded("unsigned_content_over_plain_http_is_told", "guarded_content_is_silent"),
+    look: Look::Part(about),
 };
 
-fn look(case: &Case) -> Vec<Finding> {
-    case.parts.iter().filter_map(about).collect()
-}
-
-fn about(part: &Part) -> Option<Finding> {
+fn about(_: &Case, part: &Part) -> Option<Finding> {
     let exchange = part.metrics.exchange.as_ref()?;
     let bare = exchange.content == "unsigned" && exchange.tls == "off";
-    let text = "content was put without its SHA-256 in the signature, over plain HTTP";
+    let text =
+        "PUTs were sent over plain HTTP without the SHA-256 of their content in the signature";
     (bare && part.ios(Direction::Write) > 0).then(|| CHECK.about(part, Severity::Note, text))
 }
 

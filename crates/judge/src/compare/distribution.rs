@@ -44,7 +44,7 @@ pub struct Shift {
     pub ratio: Option<Estimate>,
 }
 
-/// Student's distribution with so many degrees of freedom is the normal one.
+/// Degrees of freedom with which Student's distribution is the normal one.
 const NORMAL: f64 = 1e6;
 
 /// Two distributions, before the level at which they are compared is known.
@@ -83,7 +83,7 @@ impl Distribution {
         Some(Distribution { distance, freedom: (olds.len() + news.len()) as f64 - 2.0 })
     }
 
-    /// Whether the runs tell what is more than chance.
+    /// Whether the runs show their spread, so that a difference can be tested.
     pub(super) fn is_tested(&self) -> bool {
         self.distance.effective_count.is_some()
     }
@@ -91,7 +91,7 @@ impl Distribution {
     /// With the outcome of the test that finds a difference where there is none with probability
     /// `miss`.
     pub(super) fn distance(&self, miss: f64) -> Distance {
-        // Few runs tell their spread badly: Student's t over the normal quantile says how badly.
+        // A few runs estimate their spread badly: Student's t over the normal quantile shows how badly.
         let doubt = students_t(self.freedom, miss) / students_t(NORMAL, miss);
         let is_shown = self.distance.effective_count.is_some_and(|count| {
             // Kolmogorov's distribution, to its first term (Smirnov 1948), which errs to the safe side.

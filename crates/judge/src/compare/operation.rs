@@ -57,7 +57,7 @@ impl ComparedOperation {
         histogram(run, &self.operation, self.class)
     }
 
-    /// Whether it is the one at which the failures of a kind of request are told.
+    /// Whether the failures of its kind of request are reported with it.
     pub(super) fn has_failures(&self) -> bool {
         self.class == LatencyKind::FirstByte
     }

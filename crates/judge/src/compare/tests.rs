@@ -1,3 +1,5 @@
+mod recorded;
+
 use super::*;
 use crate::checks::testing::{LATENCY, SECOND, asking, job, record};
 use crate::stats::Random;

@@ -12,31 +12,16 @@ const TOLD_BY_OTHERS: [&str; 4] = ["rw", "bs", "iodepth", "direct"];
 /// Settings that name a location: another location is a difference of environment, not of workload.
 const PLACES: [&str; 2] = ["http_host", "directory"];
 
-/// In what the workloads of a job differ on both sides; `is_imported`: as far as another program told
-/// them.
+/// The differences of the workloads of a job; with `is_imported` only in the settings that other
+/// programs report.
 pub(super) fn differences(
     old: &RepeatedJob,
     new: &RepeatedJob,
     is_imported: bool,
 ) -> Vec<Difference> {
-    let (before, after) = (described(old), described(new));
-    let mut names: Vec<&String> = before.keys().chain(after.keys()).collect();
-    names.sort_unstable();
-    names.dedup();
-    let value = |side: &BTreeMap<String, String>, name: &String| {
-        side.get(name).map_or("default".to_owned(), Clone::clone)
-    };
-    if is_imported {
-        names.retain(|name| TOLD_BY_OTHERS.contains(&name.as_str()));
-    }
-    let differs = |name: &&String| before.get(*name) != after.get(*name);
-    let difference = |name: &String| Difference {
-        what: name.clone(),
-        before: value(&before, name),
-        after: value(&after, name),
-        is_grave: true,
-    };
-    names.into_iter().filter(differs).map(difference).collect()
+    let mut all = Difference::between(&described(old), &described(new), "default");
+    all.retain(|one| !is_imported || TOLD_BY_OTHERS.contains(&one.what.as_str()));
+    all
 }
 
 fn described(member: &RepeatedJob) -> BTreeMap<String, String> {

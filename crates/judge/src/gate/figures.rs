@@ -56,8 +56,8 @@ pub(crate) fn repeated_jobs<'a>(cases: &[Case<'a>]) -> Vec<RepeatedJob<'a>> {
     repeated_jobs
 }
 
-/// A figure of a job in each direction it has it in, or of each kind of request where it is one of
-/// requests; or of the one asked for.
+/// A figure of a job for each direction, or for each kind of request; or only for the requested
+/// operation.
 pub(crate) fn figures(
     member: &RepeatedJob,
     asked: Option<&Operation>,
@@ -86,8 +86,8 @@ pub(crate) fn figures(
     operations.into_iter().filter_map(of).collect()
 }
 
-/// The figure of one run, or of several: extremes are those of all runs, other figures the mean of
-/// the runs', whose interval then comes from how the runs differ.
+/// The figure of one run or of several. Extremes are taken over all runs. Other figures are the mean of
+/// the runs, with an interval from the differences between runs.
 fn combine_runs(
     mut values: Vec<(Estimate, Option<String>)>,
     metric: Metric,
@@ -236,8 +236,7 @@ pub(crate) fn latency_name(operation: &Operation, class: LatencyKind) -> &'stati
     }
 }
 
-/// The latencies of one run of a job; of requests those of whole ones unless they are to be to the
-/// first byte.
+/// The latencies of one run of a job. Requests have latencies to the first byte and whole latencies.
 pub(crate) fn histogram(
     workers: &[&JobRecord],
     operation: &Operation,
@@ -290,8 +289,7 @@ fn percentile(all: &Histogram, percentile: f64) -> (Estimate, Option<String>) {
     }
 }
 
-/// A mean whose course was not kept: by the central limit theorem, as if the values were
-/// independent.
+/// A mean without a recorded series: by the central limit theorem, as if the values were independent.
 fn mean(all: &Histogram) -> (Estimate, Option<String>) {
     let value = all.mean();
     if all.count() < 30 {

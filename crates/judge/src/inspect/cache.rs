@@ -1,4 +1,4 @@
-//! Direct I/O, and how to tell figures of the page cache from those of the disk.
+//! Direct I/O, and how to distinguish figures of the page cache from those of the disk.
 
 use super::section::{Mark, Section};
 use super::view::{View, row};
@@ -11,7 +11,7 @@ const MAY_BUFFER: [&str; 4] = ["zfs", "nfs", "cifs", "fuse"];
 /// Task 7: whether the page cache can be bypassed.
 pub(super) fn direct(view: &View) -> Section {
     let kind = view.filesystem().map_or("", |f| f.kind.as_str());
-    let in_memory = matches!(kind, "tmpfs" | "ramfs" | "devtmpfs");
+    let in_memory = view.filesystem().is_some_and(|f| f.is_in_memory());
     let (value, mark, means, decide) = match view.target.direct {
         _ if in_memory => (
             "no effect on a filesystem in memory".to_owned(),
@@ -115,7 +115,7 @@ pub(super) fn buffered(view: &View) -> Section {
     )
 }
 
-/// A machine that does not tell how much memory it has.
+/// The section for a machine with unknown memory.
 fn without_memory() -> Section {
     Section::new(
         (8, "buffered", "Buffered"),

@@ -1,11 +1,11 @@
 //! Which device is under the path, and its blocks.
 
 use super::section::{Mark, Row, Section};
-use super::view::{View, is_memory, is_remote, row};
+use super::view::{View, is_remote, row};
 use record::human::{list, size};
 use record::{DeviceFacts, DeviceKind, TargetKind, Use};
 
-/// Task 1: what is measured at all.
+/// Task 1: the measured device.
 pub(super) fn device(view: &View) -> Section {
     let mut rows = vec![row("path", describe_path(view), Mark::Ok)];
     for device in &view.stack {
@@ -69,7 +69,7 @@ fn describe_device(device: &DeviceFacts) -> String {
 
 fn device_mark(device: &DeviceFacts) -> Mark {
     match () {
-        () if is_memory(device) => Mark::Problem,
+        () if device.is_memory() => Mark::Problem,
         () if matches!(device.kind, DeviceKind::Loop { .. }) || is_remote(device) => Mark::Look,
         () if device.kind == DeviceKind::Disk && device.is_virtual => Mark::Look,
         () => Mark::Ok,
@@ -93,7 +93,7 @@ fn meaning(view: &View) -> String {
         return without_device(view);
     }
     let disks = view.disk_names();
-    if view.any(is_memory) {
+    if view.any(DeviceFacts::is_memory) {
         return format!("{disks} is memory: figures show the CPU and memory.");
     }
     if let Some(device) =
@@ -156,7 +156,7 @@ fn without_device(view: &View) -> String {
 }
 
 fn decision(view: &View) -> String {
-    if view.stack.is_empty() || view.any(is_memory) {
+    if view.stack.is_empty() || view.any(DeviceFacts::is_memory) {
         return "Choose a path on the disk in question.".to_owned();
     }
     if view.is_device() {

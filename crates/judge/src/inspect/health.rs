@@ -1,7 +1,7 @@
 //! The health that disks report (heat, wear, errors), and preconditioning.
 
 use super::section::{Mark, Row, Section};
-use super::view::{View, has_health, is_memory, row};
+use super::view::{View, has_health, row};
 use record::human::size;
 use record::{DeviceFacts, Health};
 
@@ -48,7 +48,7 @@ pub(super) fn temperature(view: &View) -> Section {
                 true => "Ask its controller or vendor before you believe a slow result.",
             },
         ),
-        (false, _) if view.disks.is_empty() || view.any(is_memory) => {
+        (false, _) if view.disks.is_empty() || view.any(DeviceFacts::is_memory) => {
             ("No medium here can be hot or worn.", "Nothing to decide.")
         }
         (false, _) => (
@@ -175,9 +175,9 @@ fn error_rows(name: &str, health: &Health) -> Vec<Row> {
 pub(super) fn state(view: &View) -> Section {
     let spins = view.any(|disk| disk.rotational == Some(true) && !disk.is_virtual);
     let flash = view.any(|disk| disk.rotational == Some(false) && !disk.is_virtual);
-    let hosted = view.any(|disk| disk.is_virtual && !is_memory(disk));
+    let hosted = view.any(|disk| disk.is_virtual && !disk.is_memory());
     let (medium, means, decide) = match () {
-        () if view.disks.is_empty() || view.any(is_memory) => (
+        () if view.disks.is_empty() || view.any(DeviceFacts::is_memory) => (
             "no medium",
             "No medium here changes its state under writes.",
             "Nothing to precondition.",

@@ -64,23 +64,16 @@ pub(super) fn row(label: impl Into<String>, value: impl Into<String>, mark: Mark
     Row { label: label.into(), value: value.into(), mark }
 }
 
-/// Memory that is shown as a disk.
-pub(super) fn is_memory(device: &DeviceFacts) -> bool {
-    matches!(device.kind, DeviceKind::Zram | DeviceKind::Ram)
-        || device.transport.as_deref() == Some("memory")
-}
-
 /// A disk of another machine.
 pub(super) fn is_remote(device: &DeviceFacts) -> bool {
     let fabric = |transport: &str| transport == "iscsi" || transport.starts_with("nvme-");
     device.kind == DeviceKind::Network || device.transport.as_deref().is_some_and(fabric)
 }
 
-/// Whether something about a device can be asked for that is health: a disk that is no invention of
-/// this machine or its host.
+/// Whether a device can report its health: it is a disk, neither memory nor provided by a hypervisor.
 pub(super) fn has_health(device: &DeviceFacts) -> bool {
     let by_host = matches!(device.transport.as_deref(), Some("virtio" | "xen" | "hyperv"));
-    device.kind == DeviceKind::Disk && !by_host && !is_memory(device)
+    device.kind == DeviceKind::Disk && !by_host && !device.is_memory()
 }
 
 /// CPU numbers as the kernel lists them: "0-3,8".

@@ -191,9 +191,9 @@ fn a_stacked_device_shows_the_mean_of_its_members() {
         disk("sda", &[], 4, 100),
         disk("sdb", &[], 6, 300),
     ]);
-    assert_eq!((disks[0].own.read_ios, disks[0].own.util), (10, 90.0));
+    assert_eq!((disks[0].own.counters.read_ios, disks[0].own.util), (10, 90.0));
     let members = disks[0].members.unwrap();
-    assert_eq!((members.read_ios, members.util, disks[0].member_count), (5, 30.0, 2));
+    assert_eq!((members.counters.read_ios, members.util, disks[0].member_count), (5, 30.0, 2));
     assert_eq!(disks[1].members, None);
 }
 

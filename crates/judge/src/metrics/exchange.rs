@@ -2,7 +2,7 @@
 
 use super::latency::{self, LatencyStats};
 use record::{
-    Exchange, Histogram, HostResult, JobRecord, Nanos, RequestResult, Second, SyncResult,
+    Exchange, Histogram, HostResult, JobRecord, Nanos, RequestResult, Second, SyncResult, distinct,
 };
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -137,13 +137,8 @@ pub(crate) fn syncs<'a>(jobs: &[&'a JobRecord]) -> impl Iterator<Item = &'a Sync
 
 /// The kinds of requests that some workers sent, in the order in which they were first sent.
 pub(crate) fn kinds(jobs: &[&JobRecord]) -> Vec<String> {
-    let mut kinds: Vec<String> = Vec::new();
-    for result in results(jobs, None) {
-        if result.sent > 0 && !kinds.contains(&result.request) {
-            kinds.push(result.request.clone());
-        }
-    }
-    kinds
+    let sent = results(jobs, None).filter(|result| result.sent > 0);
+    distinct(sent.map(|result| result.request.clone()))
 }
 
 /// How long requests of a kind took, by `part`: to the first byte, or as a whole. `None` when none

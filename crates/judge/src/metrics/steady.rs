@@ -40,7 +40,7 @@ impl SteadyMetrics {
     }
 }
 
-/// Sums of samples, shared by so many; none by none is 0.
+/// Sums of samples divided by `count`; 0 without samples.
 fn mean(samples: &[SteadySample], count: usize) -> SteadySample {
     let of = |figure: fn(&SteadySample) -> f64| {
         samples.iter().map(figure).sum::<f64>() / count.max(1) as f64

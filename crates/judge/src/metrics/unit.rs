@@ -24,9 +24,9 @@ pub struct UnitMetrics {
     pub options: Vec<(String, String)>,
     /// What that job asks the report to show.
     pub show: Show,
-    /// What the clock asked for showed when its first worker began, in milliseconds.
+    /// The job's start clock when its first worker began, in milliseconds.
     pub start_clock_ms: u64,
-    /// What became of the blocks whose trims were counted.
+    /// The states of blocks with counted trims.
     pub blocks: Option<BlockStates>,
     /// Workers in it.
     pub workers: u32,
@@ -231,8 +231,8 @@ fn cpu(jobs: &[&JobRecord]) -> CpuMetrics {
     }
 }
 
-/// Errors of all workers; those of one errno in one operation are one line, with the first place.
-fn errors(jobs: &[&JobRecord]) -> Vec<ErrorCount> {
+/// Errors of all workers, merged by errno and operation, with the place of the first.
+pub(crate) fn errors(jobs: &[&JobRecord]) -> Vec<ErrorCount> {
     let mut all: Vec<ErrorCount> = Vec::new();
     for error in jobs.iter().flat_map(|job| &job.errors) {
         let same = |known: &&mut ErrorCount| {

@@ -18,8 +18,7 @@ pub enum Standing {
     Tied,
     /// Behind the best by more than chance.
     Behind,
-    /// Behind the best, and one of the two was measured once only: nothing tells chance from
-    /// difference.
+    /// Behind the best, and one of the two was measured only once: the difference may be chance.
     Undecided,
 }
 
@@ -30,7 +29,7 @@ pub struct Contest {
     pub more_is_better: bool,
     /// Figures are known to a bucket of a histogram, or to 1, and no better.
     pub is_bucketed: bool,
-    /// Comparisons made in all: things less one, of this contest and of those told together with it.
+    /// Number of comparisons, in this contest and in those reported together with it.
     pub comparisons: usize,
 }
 
@@ -66,7 +65,7 @@ struct Log {
 
 impl Log {
     fn of(values: &[f64]) -> Option<Log> {
-        // A latency of 0 ns is one below what can be told.
+        // A latency of 0 ns is below the resolution.
         let logarithms: Vec<f64> = values.iter().map(|value| value.max(0.5).ln()).collect();
         let count = logarithms.len();
         (count > 0).then(|| Log {

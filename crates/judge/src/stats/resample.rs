@@ -6,7 +6,7 @@ use super::series::{autocorrelation, effective_count};
 
 const RESAMPLES: usize = 1000;
 
-/// The mean by bootstrap-t: resamples tell how the mean varies in units of its own standard error.
+/// The mean by bootstrap-t: resamples show how the mean varies in units of its own standard error.
 pub(super) fn bootstrap_t(values: &[f64], seed: u64) -> Estimate {
     let value = mean(values);
     let error = (variance(values) / values.len() as f64).sqrt();
@@ -32,7 +32,7 @@ pub(super) fn bootstrap_t(values: &[f64], seed: u64) -> Estimate {
     }
 }
 
-/// The mean of a time series whose neighbouring values are alike, and its interval: stationary
+/// The mean of a correlated time series, and its interval: stationary
 /// bootstrap (Politis and Romano 1994) with blocks of the mean length Politis and White (2004) give
 /// for a process of order 1; widened as Student's t is for the number of independent values.
 ///

@@ -22,8 +22,8 @@ pub struct Summary {
     pub max: f64,
 }
 
-/// From so many repeats on resampling covers what it claims; fewer hold too few different values,
-/// and Student's t (1908) is used.
+/// From this number of repeats, intervals by resampling have their nominal coverage. Fewer repeats use
+/// Student's t (1908).
 const RESAMPLED_MIN: usize = 10;
 
 /// Sums up repeats. The interval of the mean is by bootstrap-t (Efron and Tibshirani, An Introduction

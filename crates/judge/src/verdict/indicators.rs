@@ -84,7 +84,7 @@ impl Indicators {
             .unwrap_or(Direction::Read);
         let total = Direction::ALL.into_iter().map(sum).sum::<u64>() + syncs;
         Indicators {
-            ios: Direction::ALL.into_iter().map(|d| part.ios(d)).sum(),
+            ios: part.all_ios(),
             window,
             on_cpu: share(|job| job.cpu.user.0 + job.cpu.system.0),
             user: share(|job| job.cpu.user.0),

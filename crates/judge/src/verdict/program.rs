@@ -15,7 +15,7 @@ const ONE_BUSY: f64 = 0.8;
 const DISK_MOST: f64 = 0.7;
 /// … half of it …
 const DISK_HALF: f64 = 0.4;
-/// … and so seldom that it cannot have been what was waited for.
+/// … and so seldom that the program cannot have waited for it.
 const DISK_SELDOM: f64 = 0.25;
 
 /// Whether it is known where a program worked, so that there is something to look at.

@@ -75,7 +75,7 @@ const RATE_KEPT: f64 = 0.98;
 const RATE_NEARLY_KEPT: f64 = 0.95;
 /// A limit explains a figure that comes this close to it; bursts are let through above it.
 const AT_LIMIT: std::ops::RangeInclusive<f64> = 0.85..=1.25;
-/// Of what was asked for, so little moved by the device that the cache made the figure …
+/// Share of the requested bytes that the device moved, below which the cache made the figure …
 const CACHED_CLEARLY: f64 = 0.1;
 /// … and so little that it had a share in it.
 const CACHED_PARTLY: f64 = 0.5;
@@ -131,7 +131,8 @@ fn nothing_done(input: &RuleInput) -> Option<RuleOutcome> {
         .then(|| RuleOutcome::new(Limit::Unknown, Confidence::Low, "no I/O completed", []))
 }
 
-/// (asked for, reached) a second over all workers and directions with a rate, in I/Os or bytes.
+/// The requested and the reached rate over all workers and directions with a rate, in I/Os or bytes a
+/// second.
 fn rates(part: &Part) -> Option<(f64, f64, &'static str)> {
     let (mut asked, mut reached, mut unit) = (0.0, 0.0, "IOPS");
     for job in &part.workers {
@@ -334,8 +335,8 @@ fn limited_by_cache(input: &RuleInput) -> Option<RuleOutcome> {
     ))
 }
 
-/// Where several jobs share the devices, what these moved cannot be told apart; that a job's files
-/// lay in memory before it read them can.
+/// With several jobs on the same devices, counters do not show which job had cache hits, but the pages
+/// in the cache before the run do.
 fn limited_by_cached_files(input: &RuleInput) -> Option<RuleOutcome> {
     let indicators = &input.indicators;
     let shared = indicators.disks.as_ref().is_some_and(|disks| disks.shared);
@@ -461,8 +462,7 @@ fn limited_by_one_cpu(input: &RuleInput) -> Option<RuleOutcome> {
 
 pub(super) fn device_is_memory(input: &RuleInput) -> bool {
     let disks = input.case.disks_of(input.part);
-    let memory = |d: &&DeviceFacts| d.transport.as_deref() == Some("memory");
-    !disks.is_empty() && disks.iter().all(memory)
+    !disks.is_empty() && disks.iter().all(|disk| disk.is_memory())
 }
 
 /// Workers that ask a server and do not need their CPUs wait for it, or it for a CPU of theirs.

@@ -20,7 +20,7 @@ const WAITS: f64 = 0.3;
 /// Files that are memory.
 pub(super) fn limited_by_memory_filesystem(input: &RuleInput) -> Option<RuleOutcome> {
     let filesystems = input.case.filesystems_of(input.part);
-    let memory = filesystems.iter().find(|f| ["tmpfs", "ramfs"].contains(&f.kind.as_str()))?;
+    let memory = filesystems.iter().find(|f| f.is_in_memory())?;
     Some(RuleOutcome::new(
         Limit::Cache,
         Confidence::High,

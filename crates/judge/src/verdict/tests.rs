@@ -427,7 +427,7 @@ fn a_store_with_waiting_clients_is_the_limit() {
     assert!(verdict.because.contains("mean request latency 1 ms"), "{}", verdict.because);
     assert_eq!(
         verdict.valid_for,
-        "valid for: 4 KiB random reads of objects at store.example:80 (s3) at depth 1"
+        "valid for: 4 KiB GETs of objects at store.example:80 (s3) at depth 1"
     );
 }
 
@@ -436,4 +436,128 @@ fn a_client_that_never_waits_is_not_the_servers_limit() {
     let mut asking = crate::checks::testing::asking("PUT", 1000, 0);
     on_cpu(&mut asking.jobs[0], 0.9, 0.09);
     assert_limit(&asking, Limit::Cpu, Confidence::High);
+}
+
+#[test]
+fn a_disk_that_works_for_others_is_limited_by_them() {
+    let neighbour = || ::record::Neighbour {
+        pid: 4711,
+        name: "fio".into(),
+        read: ::record::Bytes(400_000_000),
+        same_storage: true,
+        ..::record::Neighbour::default()
+    };
+    let beside = |others: f64| {
+        let mut record = record(vec![reading()]);
+        disk_does(&mut record, 1.0 + others, 1.0 + others);
+        record.evidence.neighbours.push(neighbour());
+        let judged = crate::judge(&record);
+        assert!(judged.findings.iter().any(|finding| finding.check == "noisy-neighbour"));
+        judged.verdicts[0].clone()
+    };
+    let verdict = beside(19.0);
+    assert_eq!((verdict.limit, verdict.confidence), (Limit::Neighbour, Confidence::High));
+    assert!(
+        verdict
+            .because
+            .contains("95 % of the I/O in flight at the device was for fio (process 4711)"),
+        "{verdict:?}"
+    );
+    assert!(verdict.valid_for.contains("not valid for: the storage on its own"), "{verdict:?}");
+    assert_eq!(beside(3.0).confidence, Confidence::Medium);
+    assert_eq!(beside(1.0).limit, Limit::Device, "half is not most");
+}
+
+#[test]
+fn holes_are_answered_from_memory() {
+    let mut holes = record(vec![reading()]);
+    let file = holes.evidence.files.get_mut(FILE).unwrap();
+    file.before.as_mut().unwrap().extents =
+        Some(::record::Extents { holes: ::record::Bytes(1 << 30), ..Default::default() });
+    // Others keep the disk busy meanwhile.
+    disk_does(&mut holes, 1.0, 8.0);
+    let verdict = assert_limit(&holes, Limit::Cache, Confidence::High);
+    assert!(verdict.because.contains("100 % of the data was never written"), "{verdict:?}");
+}
+
+#[test]
+fn a_loop_device_without_direct_io_is_the_cache() {
+    let mut through = record(vec![job("a", Direction::Write, 5)]);
+    disk_does(&mut through, 0.0, 0.0);
+    let facts = through.facts.devices.get_mut("sda").unwrap();
+    facts.loop_direct_io = Some(false);
+    let verdict = assert_limit(&through, Limit::Cache, Confidence::High);
+    assert!(verdict.because.contains("page cache of its file"), "{verdict:?}");
+    through.facts.devices.get_mut("sda").unwrap().loop_direct_io = Some(true);
+    assert_ne!(the_verdict(&through).limit, Limit::Cache);
+}
+
+#[test]
+fn writers_that_wait_for_written_pages_are_limited_by_the_device() {
+    let mut waiting = job("a", Direction::Write, 5);
+    waiting.workload.direct = false;
+    on_cpu(&mut waiting, 0.05, 0.3);
+    let mut waiting = record(vec![waiting]);
+    disk_does(&mut waiting, 1.0, 0.3);
+    let verdict = assert_limit(&waiting, Limit::Device, Confidence::Medium);
+    assert!(verdict.because.contains("the device wrote 100 % of the bytes"), "{verdict:?}");
+}
+
+#[test]
+fn a_memory_device_is_limited_by_cpus_of_whichever_thread() {
+    let mut offloaded = record(vec![reading()]);
+    disk_does(&mut offloaded, 1.0, 0.2);
+    offloaded.facts.devices.get_mut("sda").unwrap().transport = Some("memory".into());
+    assert_limit(&offloaded, Limit::Cpu, Confidence::Medium);
+}
+
+#[test]
+fn random_arrivals_may_be_fewer_than_asked_for() {
+    let mut poisson = job("a", Direction::Read, 1);
+    poisson.workload.rate_iops.read = Some(IOPS * 107 / 100);
+    poisson.workload.settings.insert("rate_process".into(), "poisson".into());
+    assert_limit(&record(vec![poisson.clone()]), Limit::Rate, Confidence::Medium);
+    poisson.workload.settings.clear();
+    assert_limit(&record(vec![poisson]), Limit::Device, Confidence::High);
+}
+
+#[test]
+fn short_runs_are_judged_by_the_samples_around_their_io() {
+    // 20 ms of reads after a layout that the first sample does not know.
+    let mut short = reading();
+    (short.started, short.ended) = (Nanos(61 * MS), Nanos(81 * MS));
+    (short.results.read.ios, short.results.read.bytes) = (1280, ::record::Bytes(1280 * 4096));
+    short.results.read.runtime = Nanos(20 * MS);
+    short.workload.ramp = Nanos(0);
+    takes(&mut short, Direction::Read, LATENCY / 64);
+    on_cpu(&mut short, 0.05, 0.2);
+    let mut run = record(vec![short]);
+    let mut sample = |at: u64, bytes: u64, queue_ms: u64| {
+        let mut sample = run.timeline.samples[0].clone();
+        sample.at = Nanos(at * MS);
+        let disk = sample.disks.get_mut("sda").unwrap();
+        (disk.read_bytes, disk.queue_ms, disk.write_bytes) = (bytes, queue_ms, 0);
+        sample
+    };
+    let (first, phase, last) = (sample(0, 0, 0), sample(60, 0, 0), sample(110, 1280 * 4096, 20));
+    run.timeline.samples = vec![first, last];
+    run.timeline.phase_starts = vec![phase];
+    let verdict = assert_limit(&run, Limit::Device, Confidence::Low);
+    assert!(verdict.because.contains("100 % in the device"), "{verdict:?}");
+}
+
+#[test]
+fn what_a_job_did_is_named_by_what_it_did() {
+    let valid_for = |change: &dyn Fn(&mut JobRecord)| {
+        let mut job = reading();
+        change(&mut job);
+        the_verdict(&record(vec![job])).valid_for
+    };
+    let replayed = valid_for(&|job| {
+        job.workload.rw = "read".into();
+        job.workload.settings.insert("replay_order".into(), "random".into());
+    });
+    assert!(replayed.contains("4 KiB random reads"), "{replayed}");
+    let statted = valid_for(&|job| job.workload.medium = ::record::Medium::Metadata);
+    assert!(!statted.contains("reads"), "{statted}");
 }

@@ -51,26 +51,18 @@ pub(super) fn sentence(case: &Case, part: &Part, limit: Limit, findings: &[&Find
         Limit::Neighbour => {
             (format!("{what}, beside these other programs"), Some("the storage on its own"))
         }
-        Limit::Cache => (
-            format!("{what}, served from memory"),
-            Some(
-                "the storage below the \
-                                  cache",
-            ),
-        ),
+        Limit::Cache => {
+            (format!("{what}, served from memory"), Some("the storage below the cache"))
+        }
         Limit::Cpu if part.medium() == Medium::Time => (what, Some("other storage")),
         Limit::Cpu => {
             let good = format!("{what}, as fast as these CPUs allow");
             (good, Some("the maximum of the storage"))
         }
         Limit::Client => ("this load generator with these settings".into(), Some("the storage")),
-        Limit::Throttle => (
-            format!("{what}, under this limit"),
-            Some(
-                "the storage without the \
-                                     limit",
-            ),
-        ),
+        Limit::Throttle => {
+            (format!("{what}, under this limit"), Some("the storage without the limit"))
+        }
         Limit::Rate => {
             (format!("latency of {what} at this rate"), Some("the maximum of the storage"))
         }
@@ -157,13 +149,12 @@ fn blocks(part: &Part) -> String {
 }
 
 fn pattern(part: &Part) -> String {
-    let workload = &part.first().workload;
     let order = match part.setting("replay_order") {
         Some(order) => order,
-        None if workload.rw.contains("rand") => "random",
+        None if part.is_random() => "random",
         None => "sequential",
     };
-    let total: u64 = active_directions(part).into_iter().map(|d| part.ios(d)).sum();
+    let total = part.all_ios();
     let named = |direction: Direction| format!("{}s", direction.name());
     if let Some(mix) = request_mix(part) {
         return mix;

@@ -37,7 +37,7 @@ pub(super) fn in_short(all: &[Compared]) -> Markup {
         @for Compared { first, other, comparison } in all {
             p {
                 strong { (other.name) } " against " strong { (first.name) } ": "
-                (conclusion(comparison)) " " (circumstances(comparison))
+                (conclusion(comparison)) " " (environment(comparison))
             }
         }
         p { a href="#comparison" { "All figures side by side" } }
@@ -77,7 +77,7 @@ fn conclusion(comparison: &Comparison) -> String {
     }
 }
 
-fn circumstances(comparison: &Comparison) -> String {
+fn environment(comparison: &Comparison) -> String {
     let told: Vec<String> = comparison
         .environment
         .iter()
@@ -85,12 +85,12 @@ fn circumstances(comparison: &Comparison) -> String {
         .map(|d| format!("{} ({} → {})", d.what, d.before, d.after))
         .collect();
     match (told.is_empty(), comparison.environment.len().saturating_sub(IN_SHORT)) {
-        (true, _) if comparison.circumstances_unknown => {
-            "The circumstances were not recorded: machine, storage or settings may differ.".into()
+        (true, _) if comparison.environment_unknown => {
+            "The environment was not recorded: machine, storage or settings may differ.".into()
         }
         (true, _) => "Machine, storage and settings are the same.".into(),
-        (false, 0) => format!("The circumstances differ: {}.", told.join(", ")),
-        (false, more) => format!("The circumstances differ: {} and {more} more.", told.join(", ")),
+        (false, 0) => format!("The environments differ: {}.", told.join(", ")),
+        (false, more) => format!("The environments differ: {} and {more} more.", told.join(", ")),
     }
 }
 
@@ -128,7 +128,7 @@ fn shown(Compared { first, other, comparison }: &Compared) -> Markup {
         (table(first, other, comparison))
         @if !comparison.environment.is_empty() {
             h4 { "Differences in the environment" }
-            div class="table-room" tabindex="0" role="region" aria-label="Differing circumstances" {
+            div class="table-room" tabindex="0" role="region" aria-label="Differences of the environment" {
                 table {
                     thead { tr {
                         th scope="col" { "what" }

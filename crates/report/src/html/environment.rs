@@ -3,7 +3,7 @@
 use crate::judged_set::JudgedSet;
 use judge::{DeviceTraffic, device_traffic};
 use maud::{Markup, html};
-use record::{Bytes, DeviceFacts, DeviceKind, RunRecord, human};
+use record::{Bytes, DeviceFacts, DeviceKind, FilesystemFacts, RunRecord, distinct, human};
 
 /// The most messages shown.
 const MESSAGES_MAX: usize = 40;
@@ -30,7 +30,7 @@ fn traffic_table(all: &[DeviceTraffic]) -> Markup {
         all.iter().filter(|t| t.read + t.written + t.read_asked + t.write_asked > 0).collect();
     html! {
         @if !used.is_empty() {
-            h3 { "DeviceTraffic of the devices" }
+            h3 { "Traffic of the devices" }
             div class="table-room" tabindex="0" role="region" aria-label="Bytes of the devices" {
                 table {
                     thead { tr {
@@ -104,9 +104,9 @@ fn environment(run: &RunRecord) -> Vec<(String, String)> {
         pair("memory", &if facts.memory.0 > 0 { facts.memory.to_string() } else { String::new() }),
         pair("limits of its control group", &limits.join(", ")),
     ];
-    let mut places: Vec<String> = Vec::new();
-    for filesystem in facts.targets.values().filter_map(|target| target.filesystem.as_ref()) {
-        let text = format!(
+    let filesystems = facts.targets.values().filter_map(|target| target.filesystem.as_ref());
+    let place = |filesystem: &FilesystemFacts| {
+        format!(
             "{} on {}, from {} ({}), {} of {} free",
             filesystem.kind,
             filesystem.mount_point,
@@ -114,11 +114,9 @@ fn environment(run: &RunRecord) -> Vec<(String, String)> {
             filesystem.options.join(","),
             filesystem.free,
             filesystem.total
-        );
-        if !places.contains(&text) {
-            places.push(text);
-        }
-    }
+        )
+    };
+    let places = distinct(filesystems.map(place));
     all.extend(places.into_iter().map(|place| pair("filesystem", &place)));
     all.extend(facts.devices.values().map(device));
     all.push(pair("clock", &run.clock.source));

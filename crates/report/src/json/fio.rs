@@ -278,19 +278,19 @@ pub(super) fn idle(idleness: &Idleness) -> Json {
 }
 
 pub(super) fn disk(disk: &DiskMetrics) -> Json {
-    let DiskTotals { read_ios, write_ios, read_merges, write_merges, .. } = disk.own;
+    let own = disk.own.counters;
     let mut out = object! {
         "name" => &disk.name,
-        "read_ios" => read_ios,
-        "write_ios" => write_ios,
-        "read_merges" => read_merges,
-        "write_merges" => write_merges,
-        "read_ticks" => disk.own.read_ticks_ms,
-        "write_ticks" => disk.own.write_ticks_ms,
-        "in_queue" => disk.own.in_queue_ms,
+        "read_ios" => own.read_ios,
+        "write_ios" => own.write_ios,
+        "read_merges" => own.read_merges,
+        "write_merges" => own.write_merges,
+        "read_ticks" => own.read_ticks_ms,
+        "write_ticks" => own.write_ticks_ms,
+        "in_queue" => own.queue_ms,
         "util" => disk.own.util,
     };
-    if let Some(members) = &disk.members {
+    if let Some(DiskTotals { counters: members, util }) = disk.members {
         out.push("aggr_read_ios", members.read_ios);
         out.push("aggr_write_ios", members.write_ios);
         out.push("aggr_read_merges", members.read_merges);
@@ -298,8 +298,8 @@ pub(super) fn disk(disk: &DiskMetrics) -> Json {
         out.push("aggr_write_merge", members.write_merges);
         out.push("aggr_read_ticks", members.read_ticks_ms);
         out.push("aggr_write_ticks", members.write_ticks_ms);
-        out.push("aggr_in_queue", members.in_queue_ms);
-        out.push("aggr_util", members.util);
+        out.push("aggr_in_queue", members.queue_ms);
+        out.push("aggr_util", util);
     }
     out
 }

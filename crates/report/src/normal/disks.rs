@@ -1,6 +1,6 @@
 //! "Disk stats".
 
-use judge::DiskMetrics;
+use judge::{DiskMetrics, DiskTotals};
 use std::fmt::Write;
 
 /// Writes a line for each device; a stacked one is indented further and has its members' figures.
@@ -10,36 +10,29 @@ pub(super) fn render(out: &mut String, disks: &[DiskMetrics]) {
     }
     out.push_str("\nDisk stats (read/write):\n");
     for disk in disks {
-        let own = &disk.own;
         let indent = if disk.members.is_some() { "    " } else { "  " };
-        let _ = write!(
-            out,
-            "{indent}{}: ios={}/{}, merge={}/{}, ticks={}/{}, in_queue={}, util={:3.2}%",
-            disk.name,
-            own.read_ios,
-            own.write_ios,
-            own.read_merges,
-            own.write_merges,
-            own.read_ticks_ms,
-            own.write_ticks_ms,
-            own.in_queue_ms,
-            own.util,
-        );
+        let _ = write!(out, "{indent}{}: ", disk.name);
+        totals(out, "", &disk.own);
         if let Some(members) = &disk.members {
-            let _ = write!(
-                out,
-                ", aggrios={}/{}, aggrmerge={}/{}, aggrticks={}/{}, aggrin_queue={}, \
-                 aggrutil={:3.2}%",
-                members.read_ios,
-                members.write_ios,
-                members.read_merges,
-                members.write_merges,
-                members.read_ticks_ms,
-                members.write_ticks_ms,
-                members.in_queue_ms,
-                members.util,
-            );
+            out.push_str(", ");
+            totals(out, "aggr", members);
         }
         out.push('\n');
     }
+}
+
+fn totals(out: &mut String, prefix: &str, totals: &DiskTotals) {
+    let DiskTotals { counters: c, util } = totals;
+    let _ = write!(
+        out,
+        "{prefix}ios={}/{}, {prefix}merge={}/{}, {prefix}ticks={}/{}, {prefix}in_queue={}, \
+         {prefix}util={util:3.2}%",
+        c.read_ios,
+        c.write_ios,
+        c.read_merges,
+        c.write_merges,
+        c.read_ticks_ms,
+        c.write_ticks_ms,
+        c.queue_ms,
+    );
 }

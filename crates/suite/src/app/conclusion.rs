@@ -7,7 +7,7 @@ use crate::findings::merge_by_check;
 use crate::limits::{LimitGroup, group_by_limit};
 use crate::outcome::{failure, interrupted_by, subset, total_duration};
 use judge::{Finding, Judged, Limit, inspect, judge, judge_set};
-use record::{Amount, CacheState, Nanos, RecordSet, RunRecord, Work};
+use record::{Amount, CacheState, Nanos, RecordSet, RunRecord, Work, distinct};
 
 /// What timed phases show.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -121,13 +121,7 @@ fn directory(run: &RunRecord) -> Option<String> {
 
 /// Names of all phases, in order of their first appearance.
 fn phases(set: &RecordSet) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for run in &set.runs {
-        if !names.iter().any(|known| known == run.cell_name()) {
-            names.push(run.cell_name().to_owned());
-        }
-    }
-    names
+    distinct(set.runs.iter().map(|run| run.cell_name().to_owned()))
 }
 
 /// What a phase did in every round.

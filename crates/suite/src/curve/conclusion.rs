@@ -32,7 +32,7 @@ pub struct Conclusion {
     pub direct: bool,
     /// I/O engine.
     pub engine: String,
-    /// Threads, each with the depth told.
+    /// Threads, each with that depth.
     pub threads: u32,
     /// What lies below, from the filesystem down.
     pub stack: Vec<String>,

@@ -5,7 +5,7 @@ use crate::estimate::{self, Estimated};
 use crate::knee::{Knee, Point, knee};
 use record::Histogram;
 
-/// The percentiles that are told of each depth.
+/// The percentiles that are shown for each depth.
 pub const PERCENTILES: [f64; 3] = [50.0, 99.0, 99.9];
 
 /// One depth.

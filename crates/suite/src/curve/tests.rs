@@ -1,5 +1,5 @@
 use super::*;
-use crate::simulated::{self, SimulatedDisk};
+use crate::testing::{self, SimulatedDisk};
 use record::RecordSet;
 
 fn setting() -> Setting {
@@ -124,13 +124,13 @@ fn threads_share_what_is_gone_through_in_order() {
 #[test]
 fn failures_end_it_but_a_missing_way_is_gone_round() {
     let mut curve = Curve::new(Setting { is_filled_first: false, ..setting() });
-    let lines = curve.completed(&simulated::failed("randread-d1", "open", 22));
+    let lines = curve.completed(&testing::failed("randread-d1", "open", 22));
     assert!(lines[0].contains("O_DIRECT") && curve.next().is_some());
     assert!(curve.next().unwrap().arguments.contains(&"--direct=0".to_owned()));
-    curve.completed(&simulated::failed("randread-d1", "read", 5));
+    curve.completed(&testing::failed("randread-d1", "read", 5));
     assert!(curve.next().is_none());
     let mut curve = Curve::new(setting());
-    curve.completed(&simulated::failed("fill", "write", 28));
+    curve.completed(&testing::failed("fill", "write", 28));
     assert!(curve.next().is_none());
     assert_eq!(curve.expected().left, Nanos(0));
 }

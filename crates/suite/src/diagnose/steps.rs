@@ -34,12 +34,12 @@ pub(super) struct ProbeResult<'a> {
     pub kernel: Option<f64>,
 }
 
-/// What the disk under a run did meanwhile.
+/// The I/O of the disk during a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct DiskIndicators {
     pub busy: f64,
     pub await_ns: f64,
-    /// Bytes it moved over bytes the run asked for.
+    /// Bytes it moved over bytes the run requested.
     pub moved: f64,
 }
 

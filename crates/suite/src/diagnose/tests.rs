@@ -1,5 +1,5 @@
 use super::*;
-use crate::simulated::{self, SimulatedDisk};
+use crate::testing::{self, SimulatedDisk};
 use judge::Confidence;
 use record::RecordSet;
 
@@ -62,7 +62,7 @@ fn errors_come_before_everything_else() {
     let (disk, mut runs) = (SimulatedDisk::fast(), Vec::new());
     while let Some(step) = suite.next() {
         let record = match step.cell.name.as_str() {
-            "depth-16" => simulated::failed("depth-16", "read", 5),
+            "depth-16" => testing::failed("depth-16", "read", 5),
             _ => disk.run(&step),
         };
         suite.completed(&record);
@@ -76,7 +76,7 @@ fn errors_come_before_everything_else() {
 #[test]
 fn a_failed_fill_or_a_signal_ends_the_diagnosis() {
     let mut suite = Diagnose::new(setting());
-    suite.completed(&simulated::failed("fill", "write", 28));
+    suite.completed(&testing::failed("fill", "write", 28));
     assert!(suite.next().is_none() && suite.failed().is_some());
     let mut suite = Diagnose::new(setting());
     let step = suite.next().unwrap();

@@ -165,7 +165,7 @@ pub fn conclude(set: &RecordSet, design: &Design, wanted: &TableOptions) -> Conc
     }
 }
 
-/// The set and its dimensions as the tables have them: what is paired stands as one dimension.
+/// The set and its dimensions as the tables show them: paired dimensions count as one.
 fn arranged<'a>(set: &'a RecordSet, design: &Design) -> (Cow<'a, RecordSet>, Vec<grid::Dimension>) {
     if !design.paired || design.dimensions.len() < 2 {
         let of = |d: &design::Dimension| {

@@ -257,8 +257,8 @@ fn one<'a>(run: &'a RunRecord, judged: &Judged, direction: Direction) -> Option<
 mod tests {
     use super::*;
     use crate::Target;
-    use crate::simulated::SimulatedDisk;
     use crate::test::{Length, Setting, Test};
+    use crate::testing::SimulatedDisk;
     use judge::Confidence;
 
     fn tested(disk: SimulatedDisk, length: Length) -> RecordSet {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::simulated::{self, SimulatedDisk};
+use crate::testing::{self, SimulatedDisk};
 
 fn setting(length: Length) -> Setting {
     Setting { target: Target::new("/mnt/x", true), size: Bytes(1 << 30), length, seed: 1 }
@@ -99,9 +99,9 @@ fn thoroughness_begins_with_random_writes_until_steady() {
 fn a_place_without_direct_io_or_io_uring_is_tested_by_other_ways() {
     let mut test = Test::new(setting(Length::Quick));
     assert!(test.next().is_some());
-    assert!(test.completed(&simulated::failed("fill", "open", 22))[0].contains("O_DIRECT"));
+    assert!(test.completed(&testing::failed("fill", "open", 22))[0].contains("O_DIRECT"));
     assert!(
-        test.completed(&simulated::failed("fill", "use the I/O engine", 1))[0].contains("libaio")
+        test.completed(&testing::failed("fill", "use the I/O engine", 1))[0].contains("libaio")
     );
     let driven = SimulatedDisk::fast().drive(&mut test, 1000);
     assert_eq!(driven.steps.len(), 1 + 8 + 8);
@@ -115,7 +115,7 @@ fn a_place_without_direct_io_or_io_uring_is_tested_by_other_ways() {
 fn a_fill_that_fails_ends_the_test_and_a_cell_that_fails_does_not() {
     let mut test = Test::new(setting(Length::Quick));
     assert!(test.next().is_some());
-    assert!(test.completed(&simulated::failed("fill", "write", 28)).is_empty());
+    assert!(test.completed(&testing::failed("fill", "write", 28)).is_empty());
     assert_eq!(test.next(), None);
     assert_eq!(test.failed().map(|f| f.cell.as_str()), Some("fill"));
     assert_eq!(test.expected().left, Nanos(0));
@@ -125,7 +125,7 @@ fn a_fill_that_fails_ends_the_test_and_a_cell_that_fails_does_not() {
     while let Some(step) = test.next() {
         let failed = step.cell.name == "seqread" || step.cell.name.starts_with("sweep-");
         let record = match failed {
-            true => simulated::failed(&step.cell.name, "read", 5),
+            true => testing::failed(&step.cell.name, "read", 5),
             false => disk.run(&step),
         };
         lines.extend(test.completed(&record));

@@ -55,7 +55,7 @@ fn shown(inspection: &Inspection) -> Markup {
         true => "no visible filesystem or device".to_owned(),
         false => inspection.stack.join(" › "),
     };
-    let notes = [("Unknown", &inspection.unknown), ("Only root can see", &inspection.as_root)];
+    let notes = [("Unknown", &inspection.unknown), ("Root can see", &inspection.as_root)];
     html! {
         p { strong { (inspection.target) } ": " (stack) }
         p.muted { "Nothing was measured or changed." }

@@ -1,6 +1,6 @@
 use super::*;
-use crate::simulated::{self, SimulatedDisk};
 use crate::sweep::{Dimension, RunSlot};
+use crate::testing::{self, SimulatedDisk};
 use judge::{Confidence, Limit};
 use record::Severity;
 
@@ -21,7 +21,7 @@ fn made(design: &Design) -> RecordSet {
             let found = cell.at.iter().find(|one| one.dimension == name);
             found.map_or(default, |one| one.value.parse().unwrap())
         };
-        let step = simulated::step("randread", value("bs", 4096), value("iodepth", 1) as u32, 1000);
+        let step = testing::step("randread", value("bs", 4096), value("iodepth", 1) as u32, 1000);
         let slower = 1.0 + f64::from(place.round) / 1000.0;
         let disk = SimulatedDisk {
             read_ns: SimulatedDisk::fast().read_ns * slower,
@@ -106,7 +106,7 @@ fn what_failed_or_is_missing_is_known_and_nothing_else_is_made_of_it() {
     for run in &mut set.runs {
         let cell = run.cell.clone();
         if cell.as_ref().is_some_and(|cell| cell.name == "iodepth=4") {
-            *run = RunRecord { cell, ..simulated::failed("x", "read", 5) };
+            *run = RunRecord { cell, ..testing::failed("x", "read", 5) };
         }
     }
     set.runs.retain(|run| run.cell.as_ref().is_none_or(|cell| cell.name != "iodepth=8"));
@@ -140,7 +140,7 @@ fn figures_follow_the_work() {
     assert_eq!(named(&columns), "iops p99", "blocks of a column are alike");
     assert_eq!(named(&Design { paired: true, ..columns }), "iops bandwidth p99");
     let mut mixed = RecordSet::default();
-    mixed.runs.push(SimulatedDisk::fast().run(&simulated::step("randrw", 4096, 4, 1000)));
+    mixed.runs.push(SimulatedDisk::fast().run(&testing::step("randrw", 4096, 4, 1000)));
     let none = Design::default();
     let names: Vec<String> = usual(&mixed, &none).iter().map(Measure::name).collect();
     assert_eq!(names, ["read.iops", "write.iops", "read.p99", "write.p99"]);

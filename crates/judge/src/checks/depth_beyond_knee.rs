@@ -1,19 +1,14 @@
-//! Does the depth buy throughput, or only waiting?
+//! Does the queue depth add throughput, or only latency?
 
-use super::check::{Check, How, Look, Proof};
-use super::words::{list, number, percent, time};
-use crate::case::{Case, Part};
-use crate::finding::{Figure, Finding};
+use super::prelude::*;
 use crate::metrics::latency::merged;
-use record::remedy::{lower, set};
-use record::{DeviceFacts, Direction, Histogram, Severity};
 
-/// Depth over the knee from where on it is worth a note, and a warning.
+/// Depth over the knee from which it is a note, and a warning.
 const NOTE_FROM: f64 = 4.0;
 const WARN_FROM: f64 = 8.0;
-/// Depth in all below which nobody claims to measure a device at its limit.
+/// Smallest total depth for a warning.
 const DEPTH_MIN: f64 = 32.0;
-/// I/Os from which the lowest latencies are those of an idle device.
+/// Smallest number of I/Os whose lowest latencies show an idle device.
 const IOS_MIN: u64 = 2_000;
 /// Two jobs give the same when their IOPS are this close …
 const SAME_IOPS: f64 = 0.05;
@@ -21,51 +16,39 @@ const SAME_IOPS: f64 = 0.05;
 const WAITS: f64 = 1.5;
 
 pub(super) const CHECK: Check = Check {
-    id: "depth-costume",
-    question: "Does the depth buy throughput, or only waiting?",
-    evidence: "IOPS times the latency of an idle device (1st percentile) gives the depth at which the device is busy all the time; requests the device's queues hold; jobs that differ only in depth",
-    threshold: "note when the depth is 4 times that knee, warning from 8 times and a depth of 32 on, when the queues hold fewer requests, or when a job of less depth gave the same IOPS within 5 % at two thirds of the latency",
-    reason: "by the asymptotic bounds of operational analysis (Denning and Buzen 1978) more I/Os in flight than throughput times unloaded latency only queue; the latency of an idle device is seen low in the distribution only, so small factors prove nothing",
-    cause: "the device is busy at a lower depth already: what is queued beyond it waits",
-    remedy: || lower(["iodepth"]).ending("to the depth the program has, or to the knee"),
-    proof: Proof {
-        how: How::Real,
-        fires: "crates/cli/tests/checks/depth.rs::depth_beyond_the_knee_is_a_costume",
-        silent: "crates/cli/tests/checks/depth.rs::an_asynchronous_engine_reaches_its_depth",
-    },
-    look: Look::Data(look),
+    id: "depth-beyond-knee",
+    question: "Does the queue depth add throughput, or only latency?",
+    evidence: "the knee, which is the depth that keeps the device busy: IOPS times the latency of an idle device (1st percentile); the number of requests that the device queues hold; jobs that differ only in depth",
+    threshold: "note when the depth is at least 4 times the knee; warning when it is at least 8 times the knee and at least 32, when the device queues hold fewer requests, or when a job with a smaller depth reached the same IOPS within 5 % at two thirds of the latency or less",
+    reason: "by the asymptotic bounds of operational analysis (Denning and Buzen 1978), I/Os in flight beyond throughput times unloaded latency only queue; the latency of an idle device is estimated from the low end of the distribution, so small factors prove nothing",
+    cause: "the device is already busy at a lower depth, so further I/Os wait in a queue",
+    remedy: || lower(["iodepth"]).ending("to the depth of the application, or to the knee"),
+    proof: Proof::real(
+        "checks/depth.rs::depth_beyond_the_knee_only_queues",
+        "checks/depth.rs::an_asynchronous_engine_reaches_its_depth",
+    ),
+    look: Look::Data(about),
 };
 
-fn look(case: &Case) -> Vec<Finding> {
-    let about = |part| {
-        against_others(case, part)
-            .or_else(|| beyond_the_queue(case, part))
-            .or_else(|| beyond_the_knee(case, part))
-    };
-    case.parts.iter().filter_map(about).collect()
+fn about(case: &Case, part: &Part) -> Option<Finding> {
+    against_others(case, part)
+        .or_else(|| beyond_the_queue(case, part))
+        .or_else(|| beyond_the_knee(case, part))
 }
 
-/// I/Os in flight in all workers, as asked for.
+/// The requested I/Os in flight of all workers.
 fn depth(part: &Part) -> f64 {
     f64::from(part.metrics.depth.requested) * part.workers.len() as f64
 }
 
 fn is_queued(case: &Case, part: &Part) -> bool {
-    let workload = &part.first().workload;
-    let rated = Direction::ALL
-        .iter()
-        .any(|d| workload.rate[*d].is_some() || workload.rate_iops[*d].is_some());
     let reached = part.metrics.depth.achieved_mean >= 0.5 * f64::from(part.metrics.depth.requested);
-    !case.disks_of(part).is_empty() && !part.is_buffered() && !rated && reached
+    !case.disks_of(part).is_empty() && !part.is_buffered() && !part.has_rate() && reached
 }
 
 fn latency(part: &Part) -> Option<Histogram> {
     let results = part.workers.iter().flat_map(|job| job.results.iter().map(|(_, r)| r));
     merged(results.filter_map(|result| result.lat()))
-}
-
-fn iops(part: &Part) -> f64 {
-    Direction::ALL.iter().map(|d| part.metrics.directions[*d].iops).sum()
 }
 
 /// More I/Os than the queues of the disks hold: the rest waits in front of them.
@@ -83,28 +66,28 @@ fn beyond_the_queue(case: &Case, part: &Part) -> Option<Finding> {
     (room > 0.0 && depth > room).then(|| {
         let names: Vec<&str> = disks.iter().map(|disk| disk.name.as_str()).collect();
         let text = format!(
-            "{depth:.0} I/Os were in flight, and {} takes {room:.0} at a time: the others wait in front of it",
+            "{depth:.0} I/Os were in flight, but {} accepts {room:.0} at a time: the rest waited in front of it",
             list(&names)
         );
-        let figures = vec![
+        let figures = [
             Figure::new("depth", depth, "count"),
             Figure::new("requests the queue holds", room, "count"),
         ];
-        let remedy = lower(["iodepth"]).ending(format!("to the depth the program has, {room:.0} or less"));
-        let finding = CHECK.finding(Severity::Warning, vec![part.name.to_owned()], text);
-        Finding { figures, remedy, ..finding }
+        let ending = format!("to the depth of the application, {room:.0} or less");
+        let remedy = lower(["iodepth"]).ending(ending);
+        CHECK.about(part, Severity::Warning, text).figures(figures).remedy(remedy)
     })
 }
 
 fn beyond_the_knee(case: &Case, part: &Part) -> Option<Finding> {
     let latency = latency(part).filter(|latency| latency.count() >= IOS_MIN)?;
-    // Of large blocks the lowest latencies may be those of a cache in the device.
+    // The lowest latencies of large blocks may come from a cache in the device.
     let small = part.first().workload.block_size.iter().all(|(_, (_, max))| max.0 <= 64 << 10);
     if !is_queued(case, part) || !small {
         return None;
     }
     let idle = latency.percentile(1.0) as f64 / 1e9;
-    let knee = (iops(part) * idle).max(1.0);
+    let knee = (part.iops() * idle).max(1.0);
     let factor = depth(part) / knee;
     let severity = match factor {
         much if much >= WARN_FROM && depth(part) >= DEPTH_MIN => Severity::Warning,
@@ -113,22 +96,21 @@ fn beyond_the_knee(case: &Case, part: &Part) -> Option<Finding> {
     };
     let median = latency.percentile(50.0) as f64;
     let text = format!(
-        "{:.0} I/Os in flight are {factor:.0} times what keeps the device busy: half of them take {} and more, where it answers in {} when idle",
+        "queue depth {:.0} is {factor:.0} times the depth that keeps the device busy: the median latency is {}, but {} on an idle device",
         depth(part),
         time(median),
         time(idle * 1e9)
     );
-    let finding = CHECK.finding(severity, vec![part.name.to_owned()], text);
-    let figures = vec![
+    let figures = [
         Figure::new("depth", depth(part), "count"),
         Figure::new("depth at the knee", knee, "count"),
         Figure::new("median latency", median, "ns"),
     ];
     let remedy = lower(["iodepth"]).ending(format!(
-        "to the depth the program has; about {:.0} keep this device busy",
+        "to the depth of the application; a depth of about {:.0} keeps this device busy",
         knee.round()
     ));
-    Some(Finding { figures, remedy, ..finding })
+    Some(CHECK.about(part, severity, text).figures(figures).remedy(remedy))
 }
 
 /// A job that differs from this one in a smaller depth only, and gave as much with less waiting.
@@ -136,34 +118,33 @@ fn against_others(case: &Case, part: &Part) -> Option<Finding> {
     if !is_queued(case, part) {
         return None;
     }
-    let (own, waited) = (iops(part), latency(part)?.percentile(50.0) as f64);
+    let (own, waited) = (part.iops(), latency(part)?.percentile(50.0) as f64);
     let shallower = case.parts.iter().filter(|other| {
-        depth(other) < depth(part) && same_but_depth(part, other) && iops(other) > 0.0
+        depth(other) < depth(part) && same_but_depth(part, other) && other.iops() > 0.0
     });
     let (other, theirs) = shallower
-        .filter(|other| iops(other) >= own * (1.0 - SAME_IOPS))
+        .filter(|other| other.iops() >= own * (1.0 - SAME_IOPS))
         .filter_map(|other| Some((other, latency(other)?.percentile(50.0) as f64)))
         .filter(|(_, theirs)| waited >= WAITS * theirs)
         .min_by(|a, b| depth(a.0).total_cmp(&depth(b.0)))?;
     let text = format!(
-        "depth {:.0} gives {} IOPS at a median of {}; depth {:.0} ('{}') gave {} ({}) at {}",
+        "depth {:.0} reaches {} IOPS at a median latency of {}; depth {:.0} (job '{}') reached {} IOPS ({}) at {}",
         depth(part),
-        number(own),
+        count(own),
         time(waited),
         depth(other),
         other.name,
-        number(iops(other)),
-        percent(iops(other) / own),
+        count(other.iops()),
+        percent(other.iops() / own),
         time(theirs)
     );
-    let finding = CHECK.finding(Severity::Warning, vec![part.name.to_owned()], text);
-    let figures = vec![
+    let figures = [
         Figure::new("IOPS", own, "IOPS"),
-        Figure::new("IOPS at the smaller depth", iops(other), "IOPS"),
+        Figure::new("IOPS at the smaller depth", other.iops(), "IOPS"),
         Figure::new("median latency", waited, "ns"),
     ];
     let remedy = set("iodepth", other.metrics.depth.requested);
-    Some(Finding { figures, remedy, ..finding })
+    Some(CHECK.about(part, Severity::Warning, text).figures(figures).remedy(remedy))
 }
 
 fn same_but_depth(one: &Part, other: &Part) -> bool {
