@@ -155,7 +155,7 @@ pub const ROOMS: &[Room] = &[
         "print, parse",
         &[
             "record", "trace", "job", "host", "plan", "engine", "objects", "judge", "suite",
-            "archive", "report", "formats", "live", "testbed",
+            "archive", "formats", "live", "testbed",
         ],
     ),
     room(

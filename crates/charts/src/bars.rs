@@ -6,7 +6,7 @@ use crate::data::{Axis, Point, Quantity, Series, Words};
 use crate::font;
 use crate::frame::{self, Area, FOOT, HEAD, MARGIN, SMALL, TICK};
 use crate::legend;
-use crate::lines::{NAME_HEIGHT, names_width};
+use crate::lines::{NAME_HEIGHT, NAMES, names_width};
 use crate::scale::{Scale, Use};
 use crate::scene::{Anchor, Fill, Form, Picture, Spot, Stroke, Text, hatching, rectangle};
 
@@ -22,7 +22,7 @@ pub fn bars(words: &Words, x: &Axis, quantity: &Quantity, series: &[Series]) -> 
     let all = series.iter().flat_map(|series| (0..count).map(|index| series.at(index)));
     let all: Vec<_> = all.collect();
     let scale = Scale::of(all.iter(), quantity.unit, Use::Lengths);
-    let names = names_width(series);
+    let names = names_width(series.iter().map(|s| &*s.name), NAMES);
     let total = (count * series.len().max(1)).max(1) as f64;
     let width = ((760.0 / total).clamp(BAR.0, BAR.1) * total).max(520.0);
     let room = width / count.max(1) as f64;

@@ -11,7 +11,7 @@ use crate::scene::{Fill, Form, Picture, Spot, Stroke, Text};
 const WIDTH: f64 = 860.0;
 const HEIGHT: f64 = 500.0;
 /// The longest name of a series.
-const NAMES: f64 = 220.0;
+pub(crate) const NAMES: f64 = 220.0;
 /// Height of a name of a series.
 pub(crate) const NAME_HEIGHT: f64 = 19.0;
 /// The margin of the first and last value in the area.
@@ -24,7 +24,7 @@ pub fn lines(words: &Words, x: &Axis, quantity: &Quantity, series: &[Series]) ->
     let all = series.iter().flat_map(|series| (0..count).map(|index| series.at(index)));
     let all: Vec<_> = all.collect();
     let scale = Scale::of(all.iter(), quantity.unit, Use::Places);
-    let names = names_width(series);
+    let names = names_width(series.iter().map(|s| &*s.name), NAMES);
     let places: Vec<f64> =
         places(x).iter().map(|place| INSET + place * (1.0 - 2.0 * INSET)).collect();
     let closest = places.windows(2).map(|pair| pair[1] - pair[0]).fold(1.0, f64::min);
@@ -61,12 +61,27 @@ pub fn lines(words: &Words, x: &Axis, quantity: &Quantity, series: &[Series]) ->
     picture
 }
 
-/// Width of the names of several series; 0 for one.
-pub(crate) fn names_width(series: &[Series]) -> f64 {
-    match series.len() {
+/// Width of the names of several lines, each at most `most`; 0 for one.
+pub(crate) fn names_width<'a>(names: impl ExactSizeIterator<Item = &'a str>, most: f64) -> f64 {
+    match names.len() {
         0 | 1 => 0.0,
-        _ => frame::widest(series.iter().map(|s| &*s.name), TICK).min(NAMES) + 40.0,
+        _ => frame::widest(names, TICK).min(most) + 40.0,
     }
+}
+
+/// Writes the name of a line beside the area, behind a piece of the line.
+pub(crate) fn line_name(
+    picture: &mut Picture,
+    area: &Area,
+    index: usize,
+    (name, most): (&str, f64),
+    colour: crate::colour::Colour,
+) {
+    let left = area.right() + 14.0;
+    let middle = area.top + (index as f64 + 0.5) * NAME_HEIGHT;
+    picture.line("key", vec![(left, middle), (left + 20.0, middle)], Stroke::new(colour, 2.4));
+    let text = Text::new(name, (left + 26.0, middle + 4.0), TICK, INK);
+    picture.text("name", text.fitting(most));
 }
 
 /// Writes the name of a series beside its mark.

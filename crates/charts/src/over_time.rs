@@ -6,7 +6,7 @@ use crate::colour::{Colour, FAINT, INK, series as series_colour, viridis};
 use crate::data::{Point, Quantity, Words};
 use crate::frame::{self, Area, FOOT, HEAD, LABEL, MARGIN, SMALL, TICK};
 use crate::legend;
-use crate::lines::NAME_HEIGHT;
+use crate::lines::{NAME_HEIGHT, line_name, names_width};
 use crate::scale::{Scale, Use};
 use crate::scene::{Anchor, Fill, Form, Picture, Spot, Stroke, Text, rectangle};
 use crate::unit::Unit;
@@ -89,10 +89,7 @@ pub fn over_time(words: &Words, marks: &Marks, quantity: &Quantity, traces: &[Tr
     let points: Vec<Point> =
         traces.iter().flat_map(|t| &t.points).map(|(_, value)| Point::value(*value)).collect();
     let scale = Scale::of(points.iter(), quantity.unit, Use::Places);
-    let names = match traces.len() {
-        0 | 1 => 0.0,
-        _ => frame::widest(traces.iter().map(|t| &*t.name), TICK).min(NAMES) + 40.0,
-    };
+    let names = names_width(traces.iter().map(|t| &*t.name), NAMES);
     let height = HEIGHT.max(traces.len() as f64 * NAME_HEIGHT);
     let mut sheet = Sheet::new(words, marks, &scale, names, height);
     axes::upright(&mut sheet.picture, &sheet.area, &scale, &quantity.name);
@@ -104,7 +101,8 @@ pub fn over_time(words: &Words, marks: &Marks, quantity: &Quantity, traces: &[Tr
     sheet.moments(marks);
     if names > 0.0 {
         for (index, trace) in traces.iter().enumerate() {
-            sheet.name(index, &trace.name, series_colour(index, traces.len()));
+            let colour = series_colour(index, traces.len());
+            line_name(&mut sheet.picture, &sheet.area, index, (&trace.name, NAMES), colour);
         }
     }
     sheet.finish(marks, None)
@@ -289,15 +287,6 @@ impl Sheet {
             let stroke = Stroke::new(colour, height + 0.4);
             self.picture.push("cell", Form::Lines { lines, stroke });
         }
-    }
-
-    fn name(&mut self, index: usize, name: &str, colour: Colour) {
-        let left = self.area.right() + 14.0;
-        let middle = self.area.top + (index as f64 + 0.5) * NAME_HEIGHT;
-        let line = vec![(left, middle), (left + 20.0, middle)];
-        self.picture.line("key", line, Stroke::new(colour, 2.4));
-        let text = Text::new(name, (left + 26.0, middle + 4.0), TICK, INK);
-        self.picture.text("name", text.fitting(NAMES));
     }
 
     /// Writes the names of the marks below the axis.

@@ -3,11 +3,11 @@
 use crate::axes::{self, Below};
 use crate::colour::series as series_colour;
 use crate::data::{Axis, Quantity, Tick, Words};
-use crate::frame::{self, Area, FOOT, HEAD, MARGIN, TICK};
+use crate::frame::{self, Area, FOOT, HEAD, MARGIN};
 use crate::legend::{self, Mark};
-use crate::lines::NAME_HEIGHT;
+use crate::lines::{NAME_HEIGHT, line_name, names_width};
 use crate::scale::Scale;
-use crate::scene::{Fill, Form, Picture, Spot, Stroke, Text};
+use crate::scene::{Fill, Form, Picture, Spot, Stroke};
 
 const WIDTH: f64 = 860.0;
 const HEIGHT: f64 = 260.0;
@@ -36,10 +36,7 @@ pub fn percentile_curves(
     let highest = figures().fold(1.0, f64::max);
     let scale = Scale::logarithmic(lowest.min(highest / 1.5), highest, quantity.unit);
     let end = curves.iter().flat_map(|c| &c.points).map(|(p, _)| nines(*p)).fold(1.0, f64::max);
-    let names = match curves.len() {
-        0 | 1 => 0.0,
-        _ => frame::widest(curves.iter().map(|c| &*c.name), TICK).min(NAMES) + 40.0,
-    };
+    let names = names_width(curves.iter().map(|c| &*c.name), NAMES);
     let axis = axis(end);
     let left = MARGIN + axes::figures_width(&scale);
     let height = HEIGHT.max(curves.len() as f64 * NAME_HEIGHT);
@@ -113,13 +110,7 @@ impl Drawn<'_> {
             picture.push("end", Form::Disc { centre, radius: 3.5, fill: Fill::solid(colour) });
         }
         if self.count > 1 {
-            let left = self.area.right() + 14.0;
-            let middle = self.area.top + (index as f64 + 0.5) * NAME_HEIGHT;
-            let key = vec![(left, middle), (left + 20.0, middle)];
-            picture.line("key", key, Stroke::new(colour, 2.4));
-            let at = (left + 26.0, middle + 4.0);
-            let text = Text::new(&*curve.name, at, TICK, crate::colour::INK);
-            picture.text("name", text.fitting(NAMES));
+            line_name(picture, self.area, index, (&curve.name, NAMES), colour);
         }
     }
 }

@@ -24,6 +24,7 @@ mod live;
 mod logs;
 mod numbered;
 mod random;
+mod remaining;
 pub mod remedy;
 mod run;
 mod saved;

@@ -1,6 +1,6 @@
 //! The report of `fathom inspect`: one screen of text, or JSON.
 
-use crate::style::{Style, printable};
+use crate::style::{Style, Word};
 use judge::Inspection;
 use judge::inspect::{Mark, Row, Section};
 use record::{Facts, Severity};
@@ -19,7 +19,7 @@ pub fn text(inspection: &Inspection, style: Style) -> String {
     for (title, texts) in notes {
         let words: Vec<Word> = texts.iter().map(|text| Word::plain(text)).collect();
         if !words.is_empty() {
-            let lines = lines(&joined(words, ";"), style.width - INDENT, style);
+            let lines = style.lines(&joined(words, ";"), style.width - INDENT);
             out += &titled(&format!(" {title}"), lines, style);
         }
     }
@@ -32,14 +32,14 @@ fn head(inspection: &Inspection, style: Style) -> String {
         true => Word::plain("no filesystem or device that can be seen"),
         false => Word::plain(&inspection.stack.join(" > ")),
     });
-    lines(&words, style.width, style).iter().map(|line| format!("{line}\n")).collect()
+    style.lines(&words, style.width).iter().map(|line| format!("{line}\n")).collect()
 }
 
 fn section(section: &Section, style: Style) -> String {
     let rows: Vec<Word> = grouped(&section.rows).iter().map(marked).collect();
-    let mut text = lines(&joined(rows, " |"), style.width - INDENT, style);
-    text.extend(lines(&[Word::plain(&section.means)], style.width - INDENT, style));
-    let decide = lines(&[Word::bold(&section.decide)], style.width - INDENT - 3, style);
+    let mut text = style.lines(&joined(rows, " |"), style.width - INDENT);
+    text.extend(style.lines(&[Word::plain(&section.means)], style.width - INDENT));
+    let decide = style.lines(&[Word::bold(&section.decide)], style.width - INDENT - 3);
     let arrow = |(index, line): (usize, String)| match index {
         0 => format!("=> {line}"),
         _ => format!("   {line}"),
@@ -91,49 +91,7 @@ fn legend(style: Style) -> String {
         Word::marked(Severity::Error, "!!"),
         Word::dim("makes figures wrong for most questions."),
     ];
-    lines(&legend, style.width, style).iter().map(|line| format!("{line}\n")).collect()
-}
-
-/// The style of some words.
-#[derive(Clone, Copy)]
-enum WordStyle {
-    Plain,
-    Bold,
-    Dim,
-    Marked(Severity),
-}
-
-/// Words in one style.
-struct Word {
-    text: String,
-    style: WordStyle,
-}
-
-impl Word {
-    fn plain(text: &str) -> Word {
-        Word { text: text.to_owned(), style: WordStyle::Plain }
-    }
-
-    fn bold(text: &str) -> Word {
-        Word { text: text.to_owned(), style: WordStyle::Bold }
-    }
-
-    fn dim(text: &str) -> Word {
-        Word { text: text.to_owned(), style: WordStyle::Dim }
-    }
-
-    fn marked(severity: Severity, text: &str) -> Word {
-        Word { text: text.to_owned(), style: WordStyle::Marked(severity) }
-    }
-
-    fn styled(&self, word: &str, style: Style) -> String {
-        match self.style {
-            WordStyle::Plain => word.to_owned(),
-            WordStyle::Bold => style.bold(word),
-            WordStyle::Dim => style.dim(word),
-            WordStyle::Marked(severity) => style.severity(severity, word),
-        }
-    }
+    style.lines(&legend, style.width).iter().map(|line| format!("{line}\n")).collect()
 }
 
 /// A separator behind each but the last.
@@ -142,35 +100,6 @@ fn joined(mut words: Vec<Word>, separator: &str) -> Vec<Word> {
         others.iter_mut().for_each(|word| word.text += separator);
     }
     words
-}
-
-/// Lines of at most `width` characters, broken between words, and within one only where it is longer
-/// than a line.
-fn lines(words: &[Word], width: usize, style: Style) -> Vec<String> {
-    let (mut lines, mut line, mut length) = (Vec::new(), String::new(), 0);
-    for part in words {
-        // Words of one style on a line share one escape sequence.
-        let mut alike = String::new();
-        for word in part.text.split_whitespace() {
-            let letters: Vec<char> = printable(word).chars().collect();
-            for piece in letters.chunks(width) {
-                if length > 0 && length + 1 + piece.len() > width {
-                    line += &part.styled(&std::mem::take(&mut alike), style);
-                    lines.push(std::mem::take(&mut line));
-                    length = 0;
-                }
-                if length > 0 {
-                    if alike.is_empty() { &mut line } else { &mut alike }.push(' ');
-                    length += 1;
-                }
-                alike.extend(piece);
-                length += piece.len();
-            }
-        }
-        line += &part.styled(&alike, style);
-    }
-    lines.push(line);
-    lines
 }
 
 /// The inspection as JSON, with all the facts it was made from under "facts".

@@ -8,6 +8,7 @@ pub mod compare;
 pub(crate) mod figures;
 pub mod fio_numbers;
 mod fio_rates;
+mod fio_rows;
 pub mod gate;
 pub mod header;
 pub mod html;

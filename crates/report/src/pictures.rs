@@ -15,7 +15,7 @@ pub use named::NamedPicture;
 pub const NAMES: [&str; 9] =
     ["varied", "iops", "bandwidth", "latency", "percentiles", "heatmap", "depth", "cpu", "bytes"];
 
-/// All pictures of these judged_sets, in the order of the report.
+/// All pictures of these judged sets, in the order of the report.
 pub fn all(judged_sets: &[JudgedSet]) -> Vec<NamedPicture> {
     let mut all = varied::pictures(judged_sets);
     all.extend(over_time::rates(judged_sets));

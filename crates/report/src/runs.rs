@@ -4,7 +4,7 @@ use crate::figures::mebibytes;
 use crate::style::{Style, printable, shorten};
 use record::date;
 use record::human;
-use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 /// A run, or several made together, as a line.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -168,10 +168,14 @@ impl Widths {
             columns.iter().map(|(_, width)| width).sum::<usize>()
                 + 2 * columns.len().saturating_sub(1)
         };
-        // Host and device.
+        // Host and device, and a kind that is the usual one everywhere.
         const DISPENSABLE: u8 = 1;
+        let is_dispensable = |(at, _): &(usize, usize)| {
+            COLUMNS[*at].priority <= DISPENSABLE
+                || COLUMNS[*at].head == "kind" && cells[*at].iter().all(|cell| cell == "run")
+        };
         while total(&columns) > room
-            && let Some(at) = columns.iter().position(|c| COLUMNS[c.0].priority <= DISPENSABLE)
+            && let Some(at) = columns.iter().position(is_dispensable)
         {
             columns.remove(at);
         }
@@ -221,18 +225,11 @@ pub fn together(id: &str, runs: &[(RunRow, String)]) -> RunRow {
         (repeat && !values.is_empty()).then(|| judge::stats::median(&values))
     };
     let common = |of: fn(&RunRow) -> &String| {
-        let mut found: Vec<(&String, usize)> = Vec::new();
-        for (run, _) in runs.iter().filter(|(run, _)| !of(run).is_empty()) {
-            match found.iter_mut().find(|(known, _)| *known == of(run)) {
-                Some(known) => known.1 += 1,
-                None => found.push((of(run), 1)),
-            }
-        }
-        found.sort_by_key(|(_, count)| Reverse(*count));
-        match &found[..] {
+        let all = runs.iter().map(|(run, _)| of(run)).filter(|text| !text.is_empty());
+        match all.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>()[..] {
             [] => String::new(),
-            [(only, _)] => (*only).clone(),
-            several => format!("{} kinds", several.len()),
+            [only] => only.clone(),
+            ref several => format!("{} kinds", several.len()),
         }
     };
     let mut tags: Vec<String> = runs.iter().flat_map(|(run, _)| run.tags.clone()).collect();

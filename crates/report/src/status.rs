@@ -1,9 +1,5 @@
 //! The line that is redrawn while a run goes on.
 
-mod eta;
-
-pub use eta::remaining_seconds;
-
 use crate::fio_numbers::{count, live_rate};
 use record::{Direction, LayoutProgress, PerDirection, Snapshot, WorkerState, WorkerStatus};
 
@@ -61,7 +57,7 @@ impl StatusLine {
         let active: Vec<&WorkerStatus> =
             now.workers.iter().filter(|worker| is_active(worker.state)).collect();
         let files: u32 = active.iter().map(|worker| worker.open_files).sum();
-        let remaining = eta::remaining_seconds(now);
+        let remaining = now.remaining_seconds();
         format!(
             "Jobs: {} (f={files}){}: [{}]{}{}{}",
             active.len(),

@@ -31,37 +31,16 @@ impl Style {
 
     /// Text in the colour of a severity: cyan, yellow, red.
     pub fn severity(&self, severity: Severity, text: &str) -> String {
-        let colour = match severity {
-            Severity::Note => "36",
-            Severity::Warning => "33",
-            Severity::Error => "31",
-        };
-        self.escaped(colour, text)
+        self.escaped(colour(severity), text)
     }
 
     /// Text in lines of at most the width, each indented by `indent` blanks, without a newline at the
     /// end. Words longer than a line are broken. Control characters are shown as "?".
     pub fn wrap(&self, text: &str, indent: usize) -> String {
         let room = self.width.saturating_sub(indent).max(20);
-        let mut lines: Vec<String> = Vec::new();
-        let mut length = room;
-        for word in text.split_whitespace() {
-            let letters: Vec<char> = printable(word).chars().collect();
-            for piece in letters.chunks(room) {
-                match lines.last_mut().filter(|_| length + 1 + piece.len() <= room) {
-                    Some(line) => {
-                        line.push(' ');
-                        line.extend(piece);
-                        length += 1 + piece.len();
-                    }
-                    None => {
-                        lines.push(" ".repeat(indent) + &piece.iter().collect::<String>());
-                        length = piece.len();
-                    }
-                }
-            }
-        }
-        lines.join("\n")
+        let lines = self.lines(&[Word::plain(text)], room).into_iter();
+        let indented = lines.filter(|line| !line.is_empty()).map(|line| " ".repeat(indent) + &line);
+        indented.collect::<Vec<_>>().join("\n")
     }
 
     /// Wrapped text with a newline at the end.
@@ -74,12 +53,78 @@ impl Style {
         format!("\n{}\n", self.bold(text))
     }
 
+    /// Lines of at most `width` characters, broken between words, and within one only where it is longer
+    /// than a line.
+    pub(crate) fn lines(&self, words: &[Word], width: usize) -> Vec<String> {
+        let (mut lines, mut line, mut length) = (Vec::new(), String::new(), 0);
+        for part in words {
+            // Words of one style on a line share one escape sequence.
+            let mut alike = String::new();
+            for word in part.text.split_whitespace() {
+                let letters: Vec<char> = printable(word).chars().collect();
+                for piece in letters.chunks(width) {
+                    if length > 0 && length + 1 + piece.len() > width {
+                        line += &self.word(part, &std::mem::take(&mut alike));
+                        lines.push(std::mem::take(&mut line));
+                        length = 0;
+                    }
+                    if length > 0 {
+                        if alike.is_empty() { &mut line } else { &mut alike }.push(' ');
+                        length += 1;
+                    }
+                    alike.extend(piece);
+                    length += piece.len();
+                }
+            }
+            line += &self.word(part, &alike);
+        }
+        lines.push(line);
+        lines
+    }
+
+    fn word(&self, word: &Word, text: &str) -> String {
+        word.code.map_or_else(|| text.to_owned(), |code| self.escaped(code, text))
+    }
+
     /// Select Graphic Rendition of ECMA-48.
     fn escaped(&self, code: &str, text: &str) -> String {
         match self.colour && !text.is_empty() {
             true => format!("\x1b[{code}m{text}\x1b[0m"),
             false => text.to_owned(),
         }
+    }
+}
+
+/// The code of the colour of a severity.
+fn colour(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Note => "36",
+        Severity::Warning => "33",
+        Severity::Error => "31",
+    }
+}
+
+/// Words in one style.
+pub(crate) struct Word {
+    pub(crate) text: String,
+    code: Option<&'static str>,
+}
+
+impl Word {
+    pub(crate) fn plain(text: &str) -> Word {
+        Word { text: text.to_owned(), code: None }
+    }
+
+    pub(crate) fn bold(text: &str) -> Word {
+        Word { code: Some("1"), ..Word::plain(text) }
+    }
+
+    pub(crate) fn dim(text: &str) -> Word {
+        Word { code: Some("2"), ..Word::plain(text) }
+    }
+
+    pub(crate) fn marked(severity: Severity, text: &str) -> Word {
+        Word { code: Some(colour(severity)), ..Word::plain(text) }
     }
 }
 

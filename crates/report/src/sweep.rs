@@ -3,7 +3,7 @@
 mod tables;
 
 use crate::style::Style;
-use crate::suite::parts::{duration, findings};
+use crate::suite::parts::{duration, findings, interruption};
 use crate::verdict::sentence;
 use judge::Finding;
 use record::{Severity, distinct, human};
@@ -24,11 +24,7 @@ pub fn text(conclusion: &Conclusion, repeats: u32, style: &Style) -> String {
         ..finding.clone()
     };
     out += &findings(&conclusion.findings.iter().map(counted).collect::<Vec<_>>(), style);
-    if let Some(signal) = conclusion.interrupted_by {
-        let line = format!("Ended early by signal {signal}: the results so far are saved.");
-        out += &format!("\n{line}\n");
-    }
-    out
+    out + &interruption(conclusion.interrupted_by, "the results so far are saved")
 }
 
 /// The number of cells and runs.

@@ -2,11 +2,12 @@
 
 use crate::compare::factor;
 use crate::style::Style;
+use crate::suite::parts::{failures, interruption};
 use judge::compare::{Change, Comparison, JobComparison};
 use judge::stats::Estimate;
 use judge::{Discards, Layer, Obstacle};
 use record::SavedTo;
-use record::{Bytes, FilesystemFacts, FreeSpace, Nanos, Severity, Use, human};
+use record::{Bytes, FilesystemFacts, FreeSpace, Nanos, Use, human};
 use serde_json::{Value, json};
 use suite::trim::Conclusion;
 
@@ -64,14 +65,8 @@ pub fn text(trim: &Trim, style: &Style) -> String {
         let lines = comparison.jobs.iter().filter_map(|job| changed_text(job, comparison));
         out.extend(lines.map(|line| style.wrap(&line, 2) + "\n"));
     }
-    for failure in &trim.conclusion.failures {
-        let line = format!("{} failed: {}", failure.cell, failure.text);
-        out += &(style.severity(Severity::Error, &style.wrap(&line, 0)) + "\n");
-    }
-    if let Some(signal) = trim.conclusion.interrupted_by {
-        out += &format!("\nEnded early by signal {signal}: the results so far are saved.\n");
-    }
-    out
+    out += &failures(&trim.conclusion.failures, style);
+    out + &interruption(trim.conclusion.interrupted_by, "the results so far are saved")
 }
 
 fn filesystem_text(trim: &Trim, filesystem: &FilesystemFacts, style: &Style) -> String {

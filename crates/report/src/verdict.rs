@@ -63,7 +63,7 @@ pub fn lines_for_fio(judged: &Judged) -> String {
 }
 
 /// Groups of equal items, in the order of their first members.
-fn grouped<T>(items: &[T], alike: impl Fn(&T, &T) -> bool) -> Vec<Vec<&T>> {
+pub(crate) fn grouped<T>(items: &[T], alike: impl Fn(&T, &T) -> bool) -> Vec<Vec<&T>> {
     let mut groups: Vec<Vec<&T>> = Vec::new();
     for item in items {
         match groups.iter_mut().find(|group| alike(group[0], item)) {

@@ -190,7 +190,7 @@ impl<'a> FeedWriter<'a> {
         self.has_measured = has_measured(&snapshot);
         let moment = self.builder.build(RunObservation {
             unix_ms: unix_ms(),
-            remaining_seconds: report::status::remaining_seconds(&snapshot),
+            remaining_seconds: snapshot.remaining_seconds(),
             snapshot,
             laid_out,
             sample,

@@ -143,6 +143,8 @@ fn page(command: &Command, name: &str) -> Result<String> {
 
 fn job_sections(name: &str) -> Roff {
     let mut roff = Roff::new();
+    // A default without spaces is wider than a line can be spread to.
+    roff.control("ad", ["l"]);
     let synopsis = format!("{} [OPTIONS] [JOB OPTIONS] [JOB FILE]...", name.replace('-', " "));
     roff.control("SH", ["SYNOPSIS"]).text([roman(synopsis)]);
     roff.control("SH", ["OPTIONS"]);
@@ -188,6 +190,8 @@ fn job_option(roff: &mut Roff, def: &options::OptionDef) {
 mod tests {
     use super::*;
     use crate::commands::program;
+    use std::io::Write;
+    use std::process::Stdio;
 
     #[test]
     fn the_commands_are_consistent() {
@@ -195,16 +199,50 @@ mod tests {
     }
 
     #[test]
-    fn the_pages_name_every_command_and_every_option() {
+    fn the_page_of_the_program_names_every_command() {
         let program = documented(program());
         let whole = page(&program, "fathom").unwrap();
         for command in program.get_subcommands().filter(|command| !command.is_hide_set()) {
             let name = command.get_name().replace('-', "\\-");
             assert!(whole.contains(&format!("fathom\\-{name}(1)")), "{name}");
         }
+    }
+
+    #[test]
+    fn the_page_of_run_has_every_option_by_its_names() {
+        let program = documented(program());
         let run = page(program.find_subcommand("run").unwrap(), "fathom-run").unwrap();
-        for def in options::all() {
-            assert!(run.contains(&def.name.replace('-', "\\-")), "{}", def.name);
+        let entries: Vec<&str> =
+            run.split(".TP\n").skip(1).filter_map(|entry| entry.lines().next()).collect();
+        let of_program = OPTIONS.iter().map(job::help::spelling);
+        let of_jobs = options::all().map(|def| def.names().collect::<Vec<_>>().join(", "));
+        for spelling in of_program.chain(of_jobs) {
+            let entry = Roff::new().text([bold(&*spelling)]).render();
+            let entry = entry.lines().last().unwrap();
+            assert!(entries.contains(&entry), "{spelling}");
+        }
+    }
+
+    #[test]
+    fn every_page_renders_without_a_warning() {
+        let program = documented(program());
+        let commands = program.get_subcommands().filter(|command| !command.is_hide_set());
+        for command in std::iter::once(&program).chain(commands) {
+            let page = page(command, &format!("fathom-{}", command.get_name())).unwrap();
+            let mut groff = std::process::Command::new("groff")
+                .args(["-man", "-Tutf8", "-Kutf8", "-ww", "-z"])
+                .stdin(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .expect("groff, which cargo xtask test installs");
+            groff.stdin.take().unwrap().write_all(page.as_bytes()).unwrap();
+            let done = groff.wait_with_output().unwrap();
+            let warnings = String::from_utf8_lossy(&done.stderr);
+            assert!(
+                done.status.success() && warnings.is_empty(),
+                "{}: {warnings}",
+                command.get_name()
+            );
         }
     }
 

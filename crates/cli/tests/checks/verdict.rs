@@ -71,6 +71,7 @@ fn a_rated_job_is_limited_by_its_rate() {
     let job = format!("--rw=randread --direct=1 --size=16m --rate_iops=100 {TWO_SECONDS}");
     let verdict = of_run(scratch().path(), &job);
     assert_limit(&verdict, "rate", "latency of 4 KiB random reads");
+    assert_limit(&verdict, "rate", " at this rate; not valid for: the maximum of the storage");
 }
 
 #[test]

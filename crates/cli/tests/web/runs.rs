@@ -52,7 +52,7 @@ fn runs_are_brought_in_once_and_found_by_their_names() {
     assert_eq!(listed(path, &["tag=base", "rw=write"]).len(), 1);
     let text = call(path, &["runs"]).expect(0).out;
     assert!(text.lines().count() == 3 && text.lines().all(|l| l.chars().count() <= 100), "{text}");
-    assert!(text.contains("randread 4k, depth"), "{text}");
+    assert!(text.contains("randread 4k, depth 4"), "{text}");
     for name in [&id(&rows[0]), &id(&rows[0])[..6], "latest"] {
         let shown = call(path, &["runs", "show", name]).expect(0).out;
         assert!(

@@ -260,26 +260,11 @@ fn curves(
     let mut lines = vec![palette.heading(&heading, Vec::new(), width)];
     let high = (room - 1) / 2;
     let of = |what| screen.history.rates(what, Some(screen.cursor.selected), None, across);
-    let style = palette.read();
-    lines.extend(curves::curve(
-        "IOPS",
-        &of(Quantity::Iops),
-        human::count,
-        high,
-        across,
-        style,
-        palette,
-    ));
-    let style = palette.write();
-    lines.extend(curves::curve(
-        "bytes",
-        &of(Quantity::Bytes),
-        human::rate,
-        high,
-        across,
-        style,
-        palette,
-    ));
+    let mut draw = |name, what, text: fn(f64) -> String, style| {
+        lines.extend(curves::curve(name, &of(what), text, high, across, style, palette));
+    };
+    draw("IOPS", Quantity::Iops, human::count, palette.read());
+    draw("bytes", Quantity::Bytes, human::rate, palette.write());
     lines
 }
 

@@ -45,11 +45,11 @@ pub(super) fn in_short(all: &[Compared]) -> Markup {
 }
 
 fn conclusion(comparison: &Comparison) -> String {
-    let told = |call: Change| -> Vec<String> {
+    let names_of = |change: Change| -> Vec<String> {
         let all = comparison.jobs.iter().flat_map(|job| {
             job.directions.iter().flat_map(move |d| d.metrics.iter().map(move |m| (job, d, m)))
         });
-        let of_call = all.filter(|(.., metric)| metric.change == call);
+        let changed = all.filter(|(.., metric)| metric.change == change);
         let several = comparison.jobs.len() > 1;
         let words = |(job, direction, metric): (
             &judge::compare::JobComparison,
@@ -60,9 +60,9 @@ fn conclusion(comparison: &Comparison) -> String {
             let ratio = metric.ratio.map_or(1.0, |ratio| ratio.value);
             format!("{job}{} {} ×{}", described(direction, metric), metric.name, factor(ratio))
         };
-        of_call.map(words).collect()
+        changed.map(words).collect()
     };
-    let (slower, faster) = (told(Change::Slower), told(Change::Faster));
+    let (slower, faster) = (names_of(Change::Slower), names_of(Change::Faster));
     let same = comparison.metrics().filter(|m| m.change == Change::NoDifferenceShown).count();
     let (worse, better) = crate::compare::compared_as(comparison);
     let list = |names: &[String]| human::list_up_to(names, 4);
@@ -78,19 +78,19 @@ fn conclusion(comparison: &Comparison) -> String {
 }
 
 fn environment(comparison: &Comparison) -> String {
-    let told: Vec<String> = comparison
+    let shown: Vec<String> = comparison
         .environment
         .iter()
         .take(IN_SHORT)
         .map(|d| format!("{} ({} → {})", d.what, d.before, d.after))
         .collect();
-    match (told.is_empty(), comparison.environment.len().saturating_sub(IN_SHORT)) {
+    match (shown.is_empty(), comparison.environment.len().saturating_sub(IN_SHORT)) {
         (true, _) if comparison.environment_unknown => {
             "The environment was not recorded: machine, storage or settings may differ.".into()
         }
         (true, _) => "Machine, storage and settings are the same.".into(),
-        (false, 0) => format!("The environments differ: {}.", told.join(", ")),
-        (false, more) => format!("The environments differ: {} and {more} more.", told.join(", ")),
+        (false, 0) => format!("The environments differ: {}.", shown.join(", ")),
+        (false, more) => format!("The environments differ: {} and {more} more.", shown.join(", ")),
     }
 }
 
@@ -199,7 +199,7 @@ fn figures(metric: &MetricComparison) -> Markup {
                     "×" (factor(ratio.value))
                     span class="interval" { (factor(ratio.low)) " to " (factor(ratio.high)) }
                 }
-                td class="call" { (metric.change_name()) }
+                td class="change" { (metric.change_name()) }
             }
             None => {
                 td class="reason" colspan="4" {
@@ -210,8 +210,8 @@ fn figures(metric: &MetricComparison) -> Markup {
     }
 }
 
-fn class(call: Change) -> &'static str {
-    match call {
+fn class(change: Change) -> &'static str {
+    match change {
         Change::Faster => "good",
         Change::Slower => "bad",
         Change::NoDifferenceShown | Change::NotComparable => "",

@@ -8,7 +8,7 @@ use record::{Bytes, DeviceFacts, DeviceKind, FilesystemFacts, RunRecord, distinc
 /// The most messages shown.
 const MESSAGES_MAX: usize = 40;
 
-/// Everything around the first run of an judged_set: of runs made together it is the same for all.
+/// Everything around the first run of a judged set: of runs made together it is the same for all.
 pub(super) fn section(judged_set: &JudgedSet, is_named: bool) -> Markup {
     let Some(run) = judged_set.first() else { return html! {} };
     html! {
@@ -130,19 +130,19 @@ fn pair(what: &str, value: &str) -> (String, String) {
 }
 
 fn device(device: &DeviceFacts) -> (String, String) {
-    let said = |name: &str, value: &Option<String>| {
+    let labelled = |name: &str, value: &Option<String>| {
         value.as_deref().filter(|value| !value.is_empty()).map(|value| format!("{name} {value}"))
     };
     let parts = [
         Some(kind(device)),
         device.model.clone().filter(|model| !model.is_empty()),
-        said("firmware", &device.firmware),
+        labelled("firmware", &device.firmware),
         (device.size.0 > 0).then(|| device.size.to_string()),
-        said("attached by", &device.transport),
+        labelled("attached by", &device.transport),
         device.is_virtual.then(|| "virtual".to_owned()),
-        said("scheduler", &device.scheduler),
+        labelled("scheduler", &device.scheduler),
         device.nr_requests.map(|requests| format!("queue of {requests}")),
-        said("cache:", &device.write_cache),
+        labelled("cache:", &device.write_cache),
         (!device.below.is_empty()).then(|| format!("on {}", device.below.join(", "))),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();

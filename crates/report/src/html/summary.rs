@@ -3,7 +3,7 @@
 use crate::html::comparison::{self, Compared};
 use crate::html::table::value;
 use crate::judged_set::JudgedSet;
-use crate::verdict::sentence;
+use crate::verdict::{grouped, sentence};
 use judge::{Finding, Operation, TableRow, Verdict, table_rows, workloads};
 use maud::{Markup, html};
 use record::date;
@@ -320,10 +320,12 @@ fn trust(judged_set: &JudgedSet) -> Markup {
         }
         @if !warnings.is_empty() {
             ul {
-                @for (finding, count) in each_check_once(&warnings) {
+                @for alike in grouped(&warnings, |a, b| a.check == b.check) {
                     li {
-                        (sentence(&finding.text))
-                        @if count > 1 { span class="aside" { " (and " (count - 1) " more like it)" } }
+                        (sentence(&alike[0].text))
+                        @if alike.len() > 1 {
+                            span class="aside" { " (and " (alike.len() - 1) " more like it)" }
+                        }
                     }
                 }
             }
@@ -336,18 +338,6 @@ fn trust(judged_set: &JudgedSet) -> Markup {
             }
         }
     }
-}
-
-/// The first finding of each check, and how many the check has.
-fn each_check_once<'a>(all: &[&'a Finding]) -> Vec<(&'a Finding, usize)> {
-    let mut once: Vec<(&Finding, usize)> = Vec::new();
-    for finding in all {
-        match once.iter_mut().find(|(known, _)| known.check == finding.check) {
-            Some((_, count)) => *count += 1,
-            None => once.push((finding, 1)),
-        }
-    }
-    once
 }
 
 fn verdicts(judged_set: &JudgedSet) -> Vec<&Verdict> {
@@ -364,17 +354,14 @@ fn limits(verdicts: &[&Verdict]) -> Markup {
 
 /// Each limit with how many jobs it is of, and then one by one.
 fn limits_of_many(verdicts: &[&Verdict]) -> Markup {
-    let mut counts: Vec<(&Verdict, usize)> = Vec::new();
-    for verdict in verdicts {
-        match counts.iter_mut().find(|(known, _)| known.limit == verdict.limit) {
-            Some((_, count)) => *count += 1,
-            None => counts.push((verdict, 1)),
-        }
-    }
-    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let mut groups = grouped(verdicts, |a, b| a.limit == b.limit);
+    groups.sort_by_key(|alike| std::cmp::Reverse(alike.len()));
     html! {
-        @for (verdict, count) in counts {
-            p { span class="limit" { (limit_words(verdict)) } " " (count) " of " (verdicts.len()) "." }
+        @for alike in groups {
+            p {
+                span class="limit" { (limit_words(alike[0])) }
+                " " (alike.len()) " of " (verdicts.len()) "."
+            }
         }
         details {
             summary { "One by one, with what each is valid for" }

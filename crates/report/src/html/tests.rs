@@ -150,7 +150,9 @@ fn runs_are_compared_with_the_first() {
         "id=\"comparison\"",
         "Differences in the environment",
         "7.0.0",
-        "no difference shown",
+        // The style colours this class.
+        "<td class=\"change\">no difference shown</td>",
+        "tr.bad .change{",
     ] {
         assert!(text.contains(expected), "{expected}");
     }

@@ -5,6 +5,7 @@ use super::latency::latency;
 use super::tree::{Json, array, object};
 use crate::fio_numbers::millis;
 use crate::fio_rates::FioRates;
+use crate::fio_rows::{BATCHES, DEPTHS, LONG_BOUNDS, SHORT_BOUNDS, latency_depth};
 use crate::options::RenderOptions;
 use judge::PriorityStats;
 use judge::{
@@ -12,17 +13,12 @@ use judge::{
     UnitMetrics,
 };
 use record::date::asctime;
-use record::{Direction, LatencyDepth, RunRecord, SteadySample};
+use record::{Direction, RunRecord, SteadySample};
 
 /// fio's value for "no estimate"; readers check for it.
 const NO_ETA: i32 = i32::MAX;
 /// fio estimates from this second on: a shorter run has no estimate, a longer one ends with 0.
 const FIRST_ETA_S: u64 = 3;
-const SHORT_BOUNDS: [&str; 10] = ["2", "4", "10", "20", "50", "100", "250", "500", "750", "1000"];
-const LONG_BOUNDS: [&str; 12] =
-    ["2", "4", "10", "20", "50", "100", "250", "500", "750", "1000", "2000", ">=2000"];
-const DEPTHS: [&str; 7] = ["1", "2", "4", "8", "16", "32", ">=64"];
-const BATCHES: [&str; 7] = ["0", "4", "8", "16", "32", "64", ">=64"];
 
 /// The whole document.
 pub(super) fn document(
@@ -118,11 +114,7 @@ pub(super) fn job(record: &RunRecord, unit: &UnitMetrics, times: &Times, bins: b
         out.push("total_err", unit.total_errors());
         out.push("first_error", unit.errors.first().map_or(0, |error| error.errno));
     }
-    let searched = unit.latency_depth.unwrap_or(LatencyDepth {
-        depth: unit.depth.requested,
-        percentile: 100.0,
-        ..LatencyDepth::default()
-    });
+    let searched = latency_depth(unit);
     out.push("latency_depth", searched.depth);
     out.push("latency_target", searched.target.0);
     out.push("latency_percentile", searched.percentile);

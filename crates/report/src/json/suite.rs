@@ -2,7 +2,7 @@
 
 mod app;
 mod objects;
-mod parts;
+pub(super) mod parts;
 
 pub use app::app;
 pub use objects::objects;

@@ -1,11 +1,11 @@
 //! Sweeps as JSON.
 
-use super::fathom::{finding, verdict};
+use super::fathom::finding;
+use super::suite::parts::limited;
 use super::tree::{Json, array, object, texts};
 use judge::stats::Standing;
 use record::Coordinate;
 use std::path::Path;
-use suite::LimitGroup;
 use suite::grid::Reading;
 use suite::sweep::{Column, Conclusion, Design, Dimension, FailureGroup, Order, Row, Table};
 
@@ -102,10 +102,6 @@ fn standing(standing: Standing) -> &'static str {
         Standing::Behind => "behind",
         Standing::Undecided => "untold",
     }
-}
-
-fn limited(limited: &LimitGroup) -> Json {
-    object! { "cells" => texts(&limited.cells), "verdict" => verdict(&limited.verdict) }
 }
 
 fn failed(failed: &FailureGroup) -> Json {

@@ -3,15 +3,12 @@
 use super::{exchange, failure, latency};
 use crate::fio_numbers::{SizeStyle, count, percent};
 use crate::fio_rates::FioRates;
+use crate::fio_rows::{BATCHES, DEPTHS, LONG_BOUNDS, SHORT_BOUNDS, latency_depth};
 use crate::options::RenderOptions;
 use judge::{DirectionMetrics, UnitMetrics};
 use record::date::asctime;
-use record::{Direction, LatencyDepth, RunRecord};
+use record::{Direction, RunRecord};
 use std::fmt::Write;
-
-const SHORT_BOUNDS: [&str; 10] = ["2", "4", "10", "20", "50", "100", "250", "500", "750", "1000"];
-const LONG_BOUNDS: [&str; 12] =
-    ["2", "4", "10", "20", "50", "100", "250", "500", "750", "1000", "2000", ">=2000"];
 
 /// Writes the whole part of `unit`.
 pub(super) fn render(
@@ -63,11 +60,7 @@ fn blocks(out: &mut String, unit: &UnitMetrics) {
 
 /// fio's lines on the latency target and the steady state.
 fn limits(out: &mut String, unit: &UnitMetrics) {
-    let searched = unit.latency_depth.unwrap_or(LatencyDepth {
-        depth: unit.depth.requested,
-        percentile: 100.0,
-        ..LatencyDepth::default()
-    });
+    let searched = latency_depth(unit);
     // fio prints the target in nanoseconds and the window in microseconds.
     let _ = writeln!(
         out,
@@ -225,11 +218,10 @@ fn cpu_and_depth(out: &mut String, unit: &UnitMetrics, options: &RenderOptions) 
             .collect();
         entries.join(", ")
     };
-    let batches = ["0", "4", "8", "16", "32", "64", ">=64"];
-    let levels = line(["1", "2", "4", "8", "16", "32", ">=64"], &depth.level);
+    let levels = line(DEPTHS, &depth.level);
     let _ = writeln!(out, "  IO depths    : {levels}");
-    let _ = writeln!(out, "     submit    : {}", line(batches, &depth.submit));
-    let _ = writeln!(out, "     complete  : {}", line(batches, &depth.complete));
+    let _ = writeln!(out, "     submit    : {}", line(BATCHES, &depth.submit));
+    let _ = writeln!(out, "     complete  : {}", line(BATCHES, &depth.complete));
     // Our own line: the job did not reach its queue depth.
     if !options.as_fio && depth.requested > 1 {
         let _ = writeln!(

@@ -38,40 +38,34 @@ fn of_first(judged_sets: &[JudgedSet]) -> &'static str {
 
 /// I/Os in flight.
 pub(super) fn depth(judged_sets: &[JudgedSet]) -> Vec<NamedPicture> {
-    let mut parts: Vec<[String; 2]> = Vec::new();
-    let mut all: Vec<Vec<(f64, f64)>> = Vec::new();
+    let mut lines: Vec<Line> = Vec::new();
     for (judged_set, run) in runs(judged_sets) {
         for course in job_series(run) {
-            parts.push([judged_set.name.clone(), format!("job {}", course.job)]);
-            all.push(
-                course.depth.iter().map(|(at, depth)| (*at as f64 / SECOND, *depth)).collect(),
-            );
+            let point = |(at, depth): &(u64, f64)| (*at as f64 / SECOND, *depth);
+            let name = [judged_set.name.clone(), format!("job {}", course.job)];
+            lines.push((name, course.depth.iter().map(point).collect()));
         }
         for device in machine_series(run).devices {
             if device.steps.iter().any(|step| step.in_flight > 0.0) {
-                parts.push([judged_set.name.clone(), format!("device {}", device.name)]);
                 let point = |step: &DeviceStep| (step.start as f64 / SECOND, step.in_flight);
-                all.push(device.steps.iter().map(point).collect());
+                let name = [judged_set.name.clone(), format!("device {}", device.name)];
+                lines.push((name, device.steps.iter().map(point).collect()));
             }
         }
     }
-    let names = labels(&parts);
-    let trace = |(name, points): (String, Vec<(f64, f64)>)| Trace { name, points };
-    let traces: Vec<Trace> = names.into_iter().zip(all).take(LINES_MAX).map(trace).collect();
     let quantity = Quantity { name: "in flight".into(), unit: Unit::Ios, more_is_better: true };
-    drawn("depth", "I/Os in flight over time", &quantity, traces, judged_sets, DEPTH)
+    drawn("depth", "I/Os in flight over time", &quantity, lines, judged_sets, DEPTH)
 }
 
 /// Busy processors.
 pub(super) fn cpu(judged_sets: &[JudgedSet]) -> Vec<NamedPicture> {
-    let mut parts: Vec<[String; 2]> = Vec::new();
-    let mut all: Vec<Vec<(f64, f64)>> = Vec::new();
+    let mut lines: Vec<Line> = Vec::new();
     for (judged_set, run) in runs(judged_sets) {
         let steps = machine_series(run).cpus;
         let mut push = |what: &str, of: fn(&CpuStep) -> f64| {
-            parts.push([judged_set.name.clone(), what.to_owned()]);
             let point = |step: &CpuStep| (step.start as f64 / SECOND, of(step) * 100.0);
-            all.push(steps.iter().map(point).collect());
+            let name = [judged_set.name.clone(), what.to_owned()];
+            lines.push((name, steps.iter().map(point).collect()));
         };
         push("all CPUs, busy", |step| step.busy);
         if judged_sets.len() > 1 {
@@ -82,21 +76,24 @@ pub(super) fn cpu(judged_sets: &[JudgedSet]) -> Vec<NamedPicture> {
             push("taken by the hypervisor", |step| step.stolen);
         }
     }
-    let names = labels(&parts);
-    let trace = |(name, points): (String, Vec<(f64, f64)>)| Trace { name, points };
-    let traces: Vec<Trace> = names.into_iter().zip(all).take(LINES_MAX).map(trace).collect();
     let quantity = Quantity { name: "CPU time".into(), unit: Unit::Percent, more_is_better: false };
-    drawn("cpu", "CPUs over time", &quantity, traces, judged_sets, CPU)
+    drawn("cpu", "CPUs over time", &quantity, lines, judged_sets, CPU)
 }
+
+/// The set and the name of a line, and its points.
+type Line = ([String; 2], Vec<(f64, f64)>);
 
 fn drawn(
     id: &str,
     title: &str,
     quantity: &Quantity,
-    traces: Vec<Trace>,
+    lines: Vec<Line>,
     judged_sets: &[JudgedSet],
     reading: &str,
 ) -> Vec<NamedPicture> {
+    let (parts, points): (Vec<_>, Vec<_>) = lines.into_iter().unzip();
+    let named = labels(&parts).into_iter().zip(points).take(LINES_MAX);
+    let traces: Vec<Trace> = named.map(|(name, points)| Trace { name, points }).collect();
     if traces.iter().all(|trace| trace.points.len() < 2) {
         return Vec::new();
     }

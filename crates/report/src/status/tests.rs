@@ -86,9 +86,9 @@ fn a_time_based_job_is_as_far_as_its_time() {
 fn whatever_ends_first_ends_a_job() {
     let mut worker = running('r', (100, 500), (0, 0));
     (worker.goal_bytes, worker.runtime) = (Some(1000), Some(Nanos(100 * SECOND)));
-    assert_eq!(eta::remaining_seconds(&at(5, vec![worker.clone()])), Some(5.0));
+    assert_eq!(at(5, vec![worker.clone()]).remaining_seconds(), Some(5.0));
     worker.runtime = Some(Nanos(7 * SECOND));
-    assert_eq!(eta::remaining_seconds(&at(5, vec![worker])), Some(2.0));
+    assert_eq!(at(5, vec![worker]).remaining_seconds(), Some(2.0));
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn phases_add_up_and_delays_count() {
     beside.start_delay = Nanos(6 * SECOND);
     // At 4 s: the first has 6 s left, the one beside it starts in 2 s and runs 9 s; then 3+2+5.
     let now = at(4, vec![first, second, beside]);
-    assert_eq!(eta::remaining_seconds(&now), Some(21.0));
+    assert_eq!(now.remaining_seconds(), Some(21.0));
 }
 
 #[test]

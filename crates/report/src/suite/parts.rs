@@ -21,7 +21,7 @@ pub(crate) fn duration(time: Nanos) -> String {
 }
 
 /// One line for each failed run.
-pub(super) fn failures(failures: &[Failure], style: &Style) -> String {
+pub(crate) fn failures(failures: &[Failure], style: &Style) -> String {
     let lines = failures.iter().map(|failure| {
         let line = format!("{} failed: {}", failure.cell, failure.text);
         style.severity(Severity::Error, &style.wrap(&line, 0)) + "\n"
@@ -30,7 +30,7 @@ pub(super) fn failures(failures: &[Failure], style: &Style) -> String {
 }
 
 /// The last line of a report that a signal ended early.
-pub(super) fn interruption(signal: Option<i32>, left: &str) -> String {
+pub(crate) fn interruption(signal: Option<i32>, left: &str) -> String {
     signal.map_or(String::new(), |signal| format!("\nEnded early by signal {signal}: {left}.\n"))
 }
 

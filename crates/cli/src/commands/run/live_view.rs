@@ -74,7 +74,7 @@ impl LiveView {
                 }
                 self.next_estimate = now + ESTIMATE_INTERVAL;
                 let snapshot = run.run.snapshot();
-                let left = report::status::remaining_seconds(&snapshot).unwrap_or(0.0);
+                let left = snapshot.remaining_seconds().unwrap_or(0.0);
                 run.signals.caught().is_none() && snapshot.at.seconds() + left > LONG_RUN_S
             }
         }

@@ -35,7 +35,7 @@ pub(super) fn estimated(estimated: &Estimated) -> Json {
     }
 }
 
-pub(super) fn limited(limited: &LimitGroup) -> Json {
+pub(crate) fn limited(limited: &LimitGroup) -> Json {
     object! { "cells" => texts(&limited.cells), "verdict" => verdict(&limited.verdict) }
 }
 

@@ -1,19 +1,21 @@
 //! The remaining time of a run.
 
-use record::{Nanos, Snapshot, WorkerState, WorkerStatus};
+use crate::{Nanos, Snapshot, WorkerState, WorkerStatus};
 use std::collections::BTreeMap;
 
-/// Seconds until the last worker ends; `None` if unknown. Workers of a phase run at the same time,
-/// phases one after the other.
-pub fn remaining_seconds(now: &Snapshot) -> Option<f64> {
-    let mut phases: BTreeMap<u32, f64> = BTreeMap::new();
-    let speed = mean_speed(now);
-    for worker in &now.workers {
-        let seconds = remaining(worker, now, speed)?;
-        let phase = phases.entry(worker.phase).or_default();
-        *phase = phase.max(seconds);
+impl Snapshot {
+    /// Seconds until the last worker ends; `None` if unknown. Workers of a phase run at the same time,
+    /// phases one after the other.
+    pub fn remaining_seconds(&self) -> Option<f64> {
+        let mut phases: BTreeMap<u32, f64> = BTreeMap::new();
+        let speed = mean_speed(self);
+        for worker in &self.workers {
+            let seconds = remaining(worker, self, speed)?;
+            let phase = phases.entry(worker.phase).or_default();
+            *phase = phase.max(seconds);
+        }
+        Some(phases.values().sum())
     }
-    Some(phases.values().sum())
 }
 
 /// Seconds until `worker` ends.
