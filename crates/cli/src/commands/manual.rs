@@ -147,7 +147,7 @@ fn job_sections(name: &str) -> Roff {
     roff.control("SH", ["SYNOPSIS"]).text([roman(synopsis)]);
     roff.control("SH", ["OPTIONS"]);
     for option in OPTIONS {
-        roff.control("TP", []).text([bold(job::help::spelling(option))]).text([roman(option.doc)]);
+        roff.control("TP", []).text([bold(option.spelling())]).text([roman(option.doc)]);
     }
     roff.control("SH", ["JOB FILES"]);
     for paragraph in JOB_FILES {

@@ -1,6 +1,6 @@
 //! The options, one row each: the letter, whether it may stand beside a profile, what it does.
 
-use super::parse::{Draft, Random};
+use super::draft::{Draft, Random};
 use super::profile::{Affinity, Cache, Content, Format, Spread, Throughput};
 use super::{Task, size};
 

@@ -14,7 +14,7 @@ use tables::{cpus, distribution, effective, io, percentile_ms};
 
 pub(super) use input::input;
 
-/// ReportFooter each heading.
+/// Width of the line of stars below a heading.
 const STARS: usize = 79;
 /// In place of results.
 pub(super) const INTERRUPTED: &str =

@@ -3,7 +3,7 @@
 use super::operation::Operation;
 use super::source::{self, Source};
 use super::terminology::TERMINOLOGY;
-use super::{IoCalls, IozoneCommand, runs};
+use super::{IoCalls, IozoneCommand, Unit, runs};
 use judge::{Durability, Finding, Judged, UnitMetrics, Verdict};
 use record::{Direction, RecordSet, RunRecord};
 use suite::Failure;
@@ -219,9 +219,14 @@ impl Figure {
         (self.size_kb, self.record_kb)
     }
 
-    /// Microseconds that an operation takes, all processes together.
-    pub fn us_per_op(&self) -> f64 {
-        if self.ops_per_second > 0.0 { 1e6 / self.ops_per_second } else { 0.0 }
+    /// Its throughput in a unit.
+    pub fn throughput(&self, unit: Unit) -> f64 {
+        unit.convert(self.bytes_per_second, self.ops_per_second)
+    }
+
+    /// The same as it stands in a table.
+    pub(super) fn shown(&self, unit: Unit) -> String {
+        format!("{:.1$}", self.throughput(unit), unit.decimals())
     }
 }
 

@@ -84,33 +84,6 @@ fn unit_words(unit: Unit) -> &'static str {
     }
 }
 
-/// The unit behind a figure.
-pub(super) fn unit(unit: Unit) -> &'static str {
-    match unit {
-        Unit::Kilobytes => "kB/sec",
-        Unit::Operations => "ops/sec",
-        Unit::Microseconds => "usec/op",
-    }
-}
-
-/// A figure in the unit that was asked for.
-pub(super) fn rate(call: &IozoneCommand, figure: &Figure) -> f64 {
-    match call.show.unit {
-        Unit::Kilobytes => figure.bytes_per_second / 1024.0,
-        Unit::Operations => figure.ops_per_second,
-        Unit::Microseconds => figure.us_per_op(),
-    }
-}
-
-/// A figure as it stands in a table.
-pub(super) fn shown(call: &IozoneCommand, figure: &Figure) -> String {
-    format!("{:.1$}", rate(call, figure), decimals(call))
-}
-
-fn decimals(call: &IozoneCommand) -> usize {
-    if call.show.unit == Unit::Microseconds { 2 } else { 0 }
-}
-
 /// What follows the figures: how it ended, sheets, then what answered, latencies, verdict and
 /// findings.
 pub fn report(call: &IozoneCommand, conclusion: &Conclusion, style: &Style) -> String {
@@ -135,7 +108,7 @@ pub fn report(call: &IozoneCommand, conclusion: &Conclusion, style: &Style) -> S
 pub fn sheets(call: &IozoneCommand, figures: &[Figure]) -> Vec<Sheet> {
     match call.mode {
         Mode::Throughput { .. } => throughput::sheets(call, figures),
-        _ => table::sheets(&call.operations(), figures, |figure| rate(call, figure)),
+        _ => table::sheets(&call.operations(), figures, |figure| figure.throughput(call.show.unit)),
     }
 }
 
@@ -153,7 +126,7 @@ fn more(call: &IozoneCommand, conclusion: &Conclusion) -> String {
         out += &match throughput {
             true => throughput::sheet_text(call, &sheets),
             false => {
-                let text = table::sheet_text(&sheets, decimals(call));
+                let text = table::sheet_text(&sheets, call.show.unit.decimals());
                 format!("Excel output is below:\n{text}")
             }
         };
