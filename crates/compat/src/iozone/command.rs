@@ -269,8 +269,8 @@ impl IozoneCommand {
     pub fn operations(&self) -> Vec<Operation> {
         let throughput = matches!(self.mode, Mode::Throughput { .. });
         let all: Vec<Operation> = match throughput {
-            true => Operation::of_throughput().collect(),
-            false => Operation::of_tables().collect(),
+            true => Operation::in_throughput().collect(),
+            false => Operation::in_tables().collect(),
         };
         let wanted = |operation: &Operation| {
             let kind = operation.kind();

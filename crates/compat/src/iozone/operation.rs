@@ -161,7 +161,7 @@ const PHASES: [(Operation, &str, &str); 13] = [
 
 impl Operation {
     /// Those that have a column, in the order of the columns.
-    pub fn of_tables() -> impl Iterator<Item = Operation> {
+    pub fn in_tables() -> impl Iterator<Item = Operation> {
         KINDS.iter().map(|kind| kind.operation).filter(|operation| *operation != Operation::Mixed)
     }
 
@@ -173,11 +173,11 @@ impl Operation {
             11 | 12 => vectored,
             _ => true,
         };
-        Operation::of_tables().filter(shown).collect()
+        Operation::in_tables().filter(shown).collect()
     }
 
     /// Those that are a phase of throughput mode, in the order of the phases.
-    pub fn of_throughput() -> impl Iterator<Item = Operation> {
+    pub fn in_throughput() -> impl Iterator<Item = Operation> {
         PHASES.iter().map(|(operation, ..)| *operation)
     }
 
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn phases_and_columns_are_ones_that_are() {
-        assert_eq!(Operation::of_tables().count(), 21);
+        assert_eq!(Operation::in_tables().count(), 21);
         for (operation, phase, sheet) in PHASES {
             assert!(!sheet.is_empty());
             assert_eq!(operation.phase(), phase);

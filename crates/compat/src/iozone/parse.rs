@@ -229,7 +229,7 @@ fn finish(mut call: IozoneCommand) -> Result<IozoneCommand, Usage> {
 
 /// Whether throughput mode has a phase for a test.
 fn has_phase(test: u8) -> bool {
-    Operation::of_throughput().any(|operation| operation.kind().test == test)
+    Operation::in_throughput().any(|operation| operation.kind().test == test)
 }
 
 fn check_tests(call: &IozoneCommand) -> Result<(), Usage> {
