@@ -54,12 +54,14 @@ pub(super) fn profile(text: &str) -> Read<(Profile, Remarks)> {
 }
 
 /// The elements that are read, or passed over, in each element.
-const PROFILE: &str =
-    "Progress ResultFormat Verbose VerboseStats ExperimentFlags PrecreateFiles ETW TimeSpans";
-const SPAN: &str = "CompletionRoutines MeasureLatency CalculateIopsStdDev DisableAffinity Duration Warmup \
+const PROFILE: &str = "\
+    Progress ResultFormat Verbose VerboseStats ExperimentFlags PrecreateFiles ETW TimeSpans";
+const SPAN: &str = "\
+    CompletionRoutines MeasureLatency CalculateIopsStdDev DisableAffinity Duration Warmup \
     Cooldown ThreadCount RequestCount IoBucketDuration RandSeed Affinity AffinityAssignment \
     Targets";
-const TARGET: &str = "Path BlockSize BaseFileOffset SequentialScan RandomAccess TemporaryFile UseLargePages \
+const TARGET: &str = "\
+    Path BlockSize BaseFileOffset SequentialScan RandomAccess TemporaryFile UseLargePages \
     DisableAllCache DisableOSCache DisableLocalCache WriteThrough MemoryMappedIo FlushType \
     WriteBufferContent ParallelAsyncIO BurstSize ThinkTime FileSize Random RandomRatio \
     Distribution StrideSize InterlockedSequential ThreadStride MaxFileSize RequestCount \
@@ -67,11 +69,8 @@ const TARGET: &str = "Path BlockSize BaseFileOffset SequentialScan RandomAccess 
 
 /// An element that nobody would read is a mistake, not something to pass over.
 fn known(element: &Element, names: &str) -> Read<()> {
-    match element
-        .children
-        .iter()
-        .find(|child| !names.split_whitespace().any(|name| name == child.name))
-    {
+    let is_known = |child: &Element| names.split_whitespace().any(|name| name == child.name);
+    match element.children.iter().find(|child| !is_known(child)) {
         Some(child) => Err(format!(
             "line {}: <{}> has no meaning in <{}>",
             child.line, child.name, element.name
