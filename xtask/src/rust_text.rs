@@ -49,6 +49,7 @@ fn opens_tests(block: &str) -> bool {
         .lines()
         .skip(1)
         .find(|line| !line.starts_with("#["))
+        .map(|line| line.trim_start_matches("pub(crate) ").trim_start_matches("pub "))
         .is_some_and(|line| line.starts_with("mod ") && line.ends_with('{'))
 }
 

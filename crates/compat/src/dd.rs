@@ -20,8 +20,6 @@ mod tests;
 pub use text::{asked, lines, progress, traps};
 pub use translate::Work;
 
-use record::Terminology;
-
 /// Name in messages.
 pub(crate) const TOOL: &str = "dd";
 
@@ -161,11 +159,6 @@ pub enum Status {
 }
 
 impl DdCommand {
-    /// dd's operands for fathom's options.
-    pub fn terminology(&self) -> Terminology {
-        terminology::terminology(self)
-    }
-
     /// The file or device that is written.
     pub fn written(&self) -> Option<&str> {
         match &self.output {

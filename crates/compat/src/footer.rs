@@ -16,7 +16,7 @@ pub struct ReportFooter<'a> {
     pub judged: &'a Judged,
     /// What it wrote; `None`: it only read.
     pub written: Option<&'a str>,
-    /// How the text is dressed.
+    /// Style of the text.
     pub style: &'a Style,
 }
 
@@ -90,8 +90,8 @@ impl ReportFooter<'_> {
         let failed = |text: &str| text.starts_with(path) && text.contains("could not be dropped");
         let look = self.record.evidence.files.get(path).and_then(|file| file.before.as_ref());
         let clean = look.is_some_and(|look| look.dirty.is_none_or(|dirty| dirty.0 == 0));
-        let is_told = self.record.messages.iter().any(|message| failed(&message.text));
-        clean && !kept("invalidate") && !kept("pre_read") && !is_told
+        let is_reported = self.record.messages.iter().any(|message| failed(&message.text));
+        clean && !kept("invalidate") && !kept("pre_read") && !is_reported
     }
 
     fn durability(&self, job: &JobRecord, path: &str) -> String {

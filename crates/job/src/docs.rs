@@ -1,7 +1,6 @@
 //! The options reference in Markdown, and its texts for the man page: all from the option tables, so
 //! that no document says anything else than the parser does.
 
-use crate::help::spelling;
 use crate::options::{self, Group, Kind, OptionDef, Status};
 use crate::program_options::{OPTIONS, ProgramOption};
 use record::Nanos;
@@ -90,7 +89,7 @@ pub fn markdown() -> String {
                     ## Options of the program\n\n"
         .to_string();
     for option in OPTIONS {
-        let _ = writeln!(text, "- `{}`: {}{}", spelling(option), option.doc, program_mark(option));
+        let _ = writeln!(text, "- `{}`: {}{}", option.spelling(), option.doc, program_mark(option));
     }
     text += "\n## Job files\n\n";
     for paragraph in JOB_FILES {
@@ -232,7 +231,7 @@ mod tests {
             assert_eq!(markdown.matches(&heading).count(), rows, "{}", def.name);
         }
         for option in OPTIONS {
-            assert!(markdown.contains(&spelling(option)), "--{}", option.name);
+            assert!(markdown.contains(&option.spelling()), "--{}", option.name);
         }
     }
 

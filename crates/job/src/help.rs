@@ -4,7 +4,7 @@
 use crate::apply::engines_with;
 use crate::invocation::Dialect;
 use crate::options::{self, Choice, Kind, OptionDef, Status};
-use crate::program_options::{OPTIONS, ProgramOption, Takes};
+use crate::program_options::{OPTIONS, ProgramOption};
 use std::fmt::Write;
 
 /// Width of the names in a list.
@@ -47,7 +47,7 @@ Usage: fathom run [OPTIONS] [JOB OPTIONS] [JOB FILE]...
         for name in *names {
             let program = OPTIONS.iter().find(|option| option.name == *name);
             let (spelling, doc) = match (program, options::find(name)) {
-                (Some(option), _) => (spelling(option), option.doc),
+                (Some(option), _) => (option.spelling(), option.doc),
                 (None, Some(def)) => (format!("--{name}={}", placeholder(def.kind)), def.doc),
                 (None, None) => continue,
             };
@@ -95,7 +95,7 @@ pub fn usage(dialect: Dialect) -> String {
     let mut text = format!("{name} [options] [job options] <job file(s)>\n");
     let offered = |option: &&ProgramOption| dialect == Dialect::Fathom || !option.ours;
     for option in OPTIONS.iter().filter(offered) {
-        let _ = writeln!(text, "  {:<28} {}", spelling(option), option.doc);
+        let _ = writeln!(text, "  {:<28} {}", option.spelling(), option.doc);
     }
     text += "\nEvery job option may be given as --OPTION=VALUE; --cmdhelp lists them. Each --name\n\
              begins a job; job options before the first --name are ";
@@ -105,15 +105,6 @@ pub fn usage(dialect: Dialect) -> String {
     };
     text += "A job file '-' is standard input.\n";
     text
-}
-
-/// A program option as it is typed.
-pub fn spelling(option: &ProgramOption) -> String {
-    match option.takes {
-        Takes::Nothing => format!("--{}", option.name),
-        Takes::Value => format!("--{}={}", option.name, option.hint),
-        Takes::Maybe => format!("--{}[={}]", option.name, option.hint),
-    }
 }
 
 /// What `--cmdhelp[=name]` prints: one option in full, or a list of all.

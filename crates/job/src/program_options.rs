@@ -79,6 +79,15 @@ impl ProgramOption {
     const fn sent(self) -> Self {
         ProgramOption { sent: true, ..self }
     }
+
+    /// The option as it is typed.
+    pub fn spelling(&self) -> String {
+        match self.takes {
+            Takes::Nothing => format!("--{}", self.name),
+            Takes::Value => format!("--{}={}", self.name, self.hint),
+            Takes::Maybe => format!("--{}[={}]", self.name, self.hint),
+        }
+    }
 }
 
 /// An option that changes the invocation by one assignment or call.

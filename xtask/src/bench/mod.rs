@@ -6,7 +6,11 @@ mod cases;
 mod instructions;
 mod machine;
 mod measure;
+mod measured;
+mod options;
+mod output;
 mod s3;
+mod sample;
 mod table;
 mod targets;
 mod tools;
@@ -14,67 +18,19 @@ mod tools;
 use crate::cargo;
 use anyhow::{Context, Result, bail};
 use cases::{Case, Ends, Peer};
-use clap::{Args, Subcommand};
-use measure::{Program, Sample};
+use measure::Program;
+use measured::Measured;
+pub use options::Options;
+use options::Other;
+use output::publish;
+use sample::Sample;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use targets::Targets;
 pub use targets::Zram;
-
-/// What to measure, how long, against what.
-#[derive(Args)]
-#[command(args_conflicts_with_subcommands = true)]
-pub struct Options {
-    #[command(subcommand)]
-    other: Option<Other>,
-    /// fio to measure against.
-    #[arg(long, value_name = "PATH", default_value = "fio")]
-    fio: PathBuf,
-    /// Measure this program as ours instead of building it; a second fio here shows what the
-    /// comparison itself is worth.
-    #[arg(long, value_name = "PATH")]
-    fathom: Option<PathBuf>,
-    /// Rounds of each case.
-    #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u32).range(5..))]
-    rounds: u32,
-    /// Seconds of each run.
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
-    seconds: u32,
-    /// Only cases whose name holds one of these words.
-    #[arg(long, value_name = "WORD", value_delimiter = ',')]
-    cases: Vec<String>,
-    /// Directory for the file on disk.
-    #[arg(long, value_name = "DIR", default_value = "target/bench")]
-    dir: PathBuf,
-    /// Size of the file on disk: bytes, or with k, m, g.
-    #[arg(long, default_value = "1g", value_parser = targets::parse_size)]
-    size: u64,
-    /// Measure the front ends against hdparm and dd instead, on zram.
-    #[arg(long, conflicts_with_all = ["fio", "seconds", "cases", "dir", "size"])]
-    tools: bool,
-    /// Write the table here as well.
-    #[arg(long, value_name = "FILE")]
-    output: Option<PathBuf>,
-}
-
-/// What is measured beside something else than fio.
-#[derive(Subcommand)]
-enum Other {
-    /// Measure what object storage costs the client, beside the least that it can cost.
-    S3(s3::Options),
-}
-
-/// Both programs' runs of one case.
-struct Measured {
-    case: &'static Case,
-    peer: Vec<Sample>,
-    fathom: Vec<Sample>,
-    /// Instructions an I/O, the peer's and ours, where they were counted.
-    instructions: Option<[Option<f64>; 2]>,
-}
 
 /// Measures, and writes the table to stdout and to `target/bench.md`. What was set up for it is
 /// taken down again, also after an error or an interrupt.
@@ -122,19 +78,6 @@ pub fn run(root: &Path, options: &Options) -> Result<()> {
     }
     let text = table::markdown(&measured, &left_out, &bench.programs, options, &facts);
     publish(root, options.output.as_deref(), &text, "bench.md")
-}
-
-/// Prints a table, and keeps it beside the build and where the options say.
-fn publish(root: &Path, output: Option<&Path>, text: &str, name: &str) -> Result<()> {
-    println!("{text}");
-    let kept = cargo::target_directory(root);
-    fs::create_dir_all(&kept).with_context(|| format!("making {}", kept.display()))?;
-    let kept = kept.join(name);
-    for path in output.into_iter().chain([kept.as_path()]) {
-        fs::write(path, text).with_context(|| format!("writing {}", path.display()))?;
-        eprintln!("written to {}", path.display());
-    }
-    Ok(())
 }
 
 /// What all cases are measured with.

@@ -3,8 +3,9 @@
 
 use super::bounds::middle;
 use super::cases::Ends;
+use super::machine;
 use super::measure::Program;
-use super::{machine, publish};
+use super::output::publish;
 use crate::cargo;
 use anyhow::{Context, Result, bail};
 use clap::Args;

@@ -1,9 +1,11 @@
 //! The table: medians of the rounds, one line a case.
 
-use super::bounds::{self, Bound, Figure, middle};
+use super::bounds::{Bound, Figure, middle};
 use super::cases::{Case, Ends, Peer};
-use super::measure::{Program, Sample};
-use super::{Measured, Options};
+use super::measure::Program;
+use super::measured::{Measured, ratio};
+use super::options::Options;
+use super::sample::Sample;
 use std::fmt::Write;
 
 /// All that was measured, with what one needs to do it again. Pairs are peer / fathom.
@@ -102,7 +104,7 @@ fn line(measured: &Measured) -> String {
     let main = figure_of(measured.case);
     let ratio = match measured.peer.is_empty() {
         true => "–".to_string(),
-        false => format!("{:.2}", bounds::ratio(measured, main)),
+        false => format!("{:.2}", ratio(measured, main)),
     };
     let [peer_spread, fathom_spread] = both.map(|samples| spread(samples, main));
     let instructions = measured.instructions.map_or("–".to_string(), |counted| {

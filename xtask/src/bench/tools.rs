@@ -1,8 +1,8 @@
 //! `cargo xtask bench --tools`: our front ends against the tools whose names they have, hdparm and
 //! dd, on one RAM disk, turn by turn.
 
-use super::Options;
 use super::bounds::middle;
+use super::options::Options;
 use super::targets::Zram;
 use anyhow::{Context, Result, anyhow, bail};
 use std::fmt::Write;

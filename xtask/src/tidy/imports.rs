@@ -153,6 +153,8 @@ impl File {
                         imports.push(Import { name, path, is_exported });
                     });
                 }
+                // The lifetime 'static defines nothing.
+                "static" if before == "'" => {}
                 "fn" | "struct" | "enum" | "trait" | "type" | "const" | "static" | "union" => {
                     items.insert(next.to_owned());
                 }

@@ -12,6 +12,7 @@ mod hot;
 mod imports;
 mod layout;
 mod length;
+mod lists;
 mod options;
 mod proofs;
 mod unfinished;
@@ -28,6 +29,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("circles of imports", circles::check),
     ("file length", length::check),
     ("function length", functions::check),
+    ("subcommands and engines stated once", lists::check),
     ("hot loop", hot::check),
     ("unsafe code", unsafety::check),
     ("unfinished work", unfinished::check),

@@ -149,7 +149,7 @@ fn job_sections(name: &str) -> Roff {
     roff.control("SH", ["SYNOPSIS"]).text([roman(synopsis)]);
     roff.control("SH", ["OPTIONS"]);
     for option in OPTIONS {
-        roff.control("TP", []).text([bold(job::help::spelling(option))]).text([roman(option.doc)]);
+        roff.control("TP", []).text([bold(option.spelling())]).text([roman(option.doc)]);
     }
     roff.control("SH", ["JOB FILES"]);
     for paragraph in JOB_FILES {
@@ -214,7 +214,7 @@ mod tests {
         let run = page(program.find_subcommand("run").unwrap(), "fathom-run").unwrap();
         let entries: Vec<&str> =
             run.split(".TP\n").skip(1).filter_map(|entry| entry.lines().next()).collect();
-        let of_program = OPTIONS.iter().map(job::help::spelling);
+        let of_program = OPTIONS.iter().map(|option| option.spelling());
         let of_jobs = options::all().map(|def| def.names().collect::<Vec<_>>().join(", "));
         for spelling in of_program.chain(of_jobs) {
             let entry = Roff::new().text([bold(&*spelling)]).render();

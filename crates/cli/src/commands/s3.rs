@@ -229,7 +229,7 @@ impl Measurement<'_> {
                 false => format!("; `aws s3 rm --recursive s3:/{base}/` deletes them"),
             };
             say(&format!(
-                "fathom: warning: {} objects below {base} may not be deleted{why}{cure}\n",
+                "fathom: warning: {} objects below {base} may not have been deleted{why}{cure}\n",
                 removed.left
             ));
         }

@@ -102,7 +102,7 @@ fn a_signal_while_objects_are_deleted_leaves_the_rest_and_says_where() {
     running.signal(Signal::INT);
     let ran = running.end();
     let said = joined(&ran.err);
-    assert!(said.contains("objects below /bucket/mine may not be deleted"), "{said}");
+    assert!(said.contains("objects below /bucket/mine may not have been deleted"), "{said}");
     let left = server.memory.keys("bucket").len();
     assert!(left > 0 && left <= before, "{left} of {before}");
     assert!(ran.out.contains("PUT: THROUGHPUT"), "{}", ran.out);
@@ -130,6 +130,6 @@ fn what_cannot_be_deleted_is_told() {
         crate::common::run(&mut crate::common::s3::s3_at(&proxy.host(), directory.path(), words))
             .expect(0);
     let said = joined(&ran.err);
-    assert!(said.contains("may not be deleted: the server answered 403"), "{said}");
+    assert!(said.contains("may not have been deleted: the server answered 403"), "{said}");
     assert!(ran.out.contains("PUT: THROUGHPUT"), "{}", ran.out);
 }

@@ -24,18 +24,23 @@ const OPERANDS: &[Term] = &[
     Absent("rw"),
 ];
 
-/// The terms of a call. The operand for O_DIRECT depends on which of input and output is a file.
-pub(super) fn terminology(call: &DdCommand) -> Terminology {
-    let terms: &'static [&'static [Term]] = match (call.read(), call.written()) {
-        (Some(_), Some(_)) => &[
-            &[Setting("direct", "1", "iflag=direct oflag=direct")],
-            OPERANDS,
-            crate::ONE_AT_A_TIME,
-        ],
-        (None, Some(_)) => {
-            &[&[Setting("direct", "1", "oflag=direct")], OPERANDS, crate::ONE_AT_A_TIME]
-        }
-        (_, None) => &[&[Setting("direct", "1", "iflag=direct")], OPERANDS, crate::ONE_AT_A_TIME],
-    };
-    Terminology { terms, elsewhere: Some(crate::ELSEWHERE) }
+impl DdCommand {
+    /// dd's operands for fathom's options. The operand for O_DIRECT depends on which of input and
+    /// output is a file.
+    pub fn terminology(&self) -> Terminology {
+        let terms: &'static [&'static [Term]] = match (self.read(), self.written()) {
+            (Some(_), Some(_)) => &[
+                &[Setting("direct", "1", "iflag=direct oflag=direct")],
+                OPERANDS,
+                crate::ONE_AT_A_TIME,
+            ],
+            (None, Some(_)) => {
+                &[&[Setting("direct", "1", "oflag=direct")], OPERANDS, crate::ONE_AT_A_TIME]
+            }
+            (_, None) => {
+                &[&[Setting("direct", "1", "iflag=direct")], OPERANDS, crate::ONE_AT_A_TIME]
+            }
+        };
+        Terminology { terms, elsewhere: Some(crate::ELSEWHERE) }
+    }
 }

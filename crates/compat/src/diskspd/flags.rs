@@ -1,6 +1,6 @@
 //! The options, one row each: the letter, whether it may stand beside a profile, what it does.
 
-use super::parse::{Draft, Random};
+use super::draft::{Draft, Random};
 use super::profile::{Affinity, Cache, Content, Format, Spread, Throughput};
 use super::{Task, size};
 
@@ -22,6 +22,26 @@ const fn both(letter: char, set: Set) -> Flag {
     Flag { letter, beside_profile: true, set }
 }
 
+/// An action that is one assignment.
+macro_rules! does {
+    (|$draft:ident, $value:ident| $change:expr) => {
+        |$draft, $value| {
+            $change;
+            Ok(())
+        }
+    };
+}
+
+/// Sets a field to true, for an option without a value.
+macro_rules! on {
+    ($($field:ident).+) => {
+        |draft, value| {
+            draft.$($field).+ = true;
+            nothing_behind(value)
+        }
+    };
+}
+
 /// Longest time, in seconds: a century.
 pub(super) const SECONDS_MAX: u64 = 3_155_760_000;
 /// Most threads and outstanding I/Os.
@@ -38,10 +58,10 @@ pub(super) const FLAGS: &[Flag] = &[
     // Read before all others.
     own('b', |_, _| Ok(())),
     own('B', base),
-    own('c', |draft, value| {
-        draft.target.create = Some(above_zero(value, draft.target.block)?);
-        Ok(())
-    }),
+    own(
+        'c',
+        does!(|draft, value| draft.target.create = Some(above_zero(value, draft.target.block)?)),
+    ),
     both('C', |draft, value| {
         draft.span.cooldown_s = size::number(value, 0, SECONDS_MAX)?;
         draft.overrides.cooldown_s = Some(draft.span.cooldown_s);
@@ -61,10 +81,7 @@ pub(super) const FLAGS: &[Flag] = &[
     }),
     own('e', events),
     own('f', end_or_hint),
-    own('F', |draft, value| {
-        draft.span.threads = size::number(value, 1, MANY)?;
-        Ok(())
-    }),
+    own('F', does!(|draft, value| draft.span.threads = size::number(value, 1, MANY)?)),
     own('g', |draft, value| {
         draft.target.throughput = Some(match value.strip_suffix('i') {
             Some(iops) => Throughput::Iops(size::number(iops, 1, u64::MAX)?),
@@ -77,26 +94,15 @@ pub(super) const FLAGS: &[Flag] = &[
         draft.remarks.note("-h is an old form of -Sh");
         caching(draft, "h")
     }),
-    own('i', |draft, value| {
-        draft.target.burst = Some(size::number(value, 1, u64::MAX)?);
-        Ok(())
-    }),
-    own('I', |draft, value| {
-        draft.target.priority = size::number(value, 1, 3)?;
-        Ok(())
-    }),
-    own('j', |draft, value| {
-        draft.target.think_ms = Some(size::number(value, 1, SECONDS_MAX * 1000)?);
-        Ok(())
-    }),
-    own('l', |draft, value| {
-        draft.target.large_pages = true;
-        nothing_behind(value)
-    }),
-    own('L', |draft, value| {
-        draft.span.latency = true;
-        nothing_behind(value)
-    }),
+    own('i', does!(|draft, value| draft.target.burst = Some(size::number(value, 1, u64::MAX)?))),
+    own('I', does!(|draft, value| draft.target.priority = size::number(value, 1, 3)?)),
+    own(
+        'j',
+        does!(|draft, value| draft.target.think_ms =
+            Some(size::number(value, 1, SECONDS_MAX * 1000)?)),
+    ),
+    own('l', on!(target.large_pages)),
+    own('L', on!(span.latency)),
     own('n', |draft, value| {
         if matches!(draft.span.affinity, Affinity::Cpus(_)) {
             return Err("-n and -a with CPUs contradict each other: give one of them".into());
@@ -105,18 +111,9 @@ pub(super) const FLAGS: &[Flag] = &[
         nothing_behind(value)
     }),
     own('N', flush),
-    own('o', |draft, value| {
-        draft.target.depth = size::number(value, 1, MANY)?;
-        Ok(())
-    }),
-    own('O', |draft, value| {
-        draft.span.requests = size::number(value, 1, MANY)?;
-        Ok(())
-    }),
-    own('p', |draft, value| {
-        draft.target.parallel = true;
-        nothing_behind(value)
-    }),
+    own('o', does!(|draft, value| draft.target.depth = size::number(value, 1, MANY)?)),
+    own('O', does!(|draft, value| draft.span.requests = size::number(value, 1, MANY)?)),
+    own('p', on!(target.parallel)),
     own('P', |draft, value| {
         draft.profile.progress =
             if value.is_empty() { 65_536 } else { size::number(value, 1, u64::MAX)? };
@@ -127,14 +124,11 @@ pub(super) const FLAGS: &[Flag] = &[
     both('R', results),
     own('s', sequential),
     own('S', caching),
-    own('t', |draft, value| {
-        draft.target.threads = size::number(value, 1, MANY)?;
-        Ok(())
-    }),
-    own('T', |draft, value| {
-        draft.target.thread_stride = above_zero(value, draft.target.block)?;
-        Ok(())
-    }),
+    own('t', does!(|draft, value| draft.target.threads = size::number(value, 1, MANY)?)),
+    own(
+        'T',
+        does!(|draft, value| draft.target.thread_stride = above_zero(value, draft.target.block)?),
+    ),
     both('v', |draft, value| {
         draft.profile.verbose = true;
         match value {

@@ -25,7 +25,7 @@ pub(super) fn profile(text: &str) -> Read<(Profile, Remarks)> {
         "Results" => root.child("Profile").ok_or("<Results> holds no <Profile>")?,
         name => return Err(format!("expected <Profile>, got <{name}>")),
     };
-    known(element, &PROFILE)?;
+    known(element, PROFILE)?;
     let remarks = SharedRemarks::default();
     if element.child("ETW").is_some() {
         remarks.borrow_mut().warn("ETW: tracing of events is Windows'; nothing is traced");
@@ -53,70 +53,24 @@ pub(super) fn profile(text: &str) -> Read<(Profile, Remarks)> {
     Ok((profile, remarks.into_inner()))
 }
 
-const PROFILE: [&str; 8] = [
-    "Progress",
-    "ResultFormat",
-    "Verbose",
-    "VerboseStats",
-    "ExperimentFlags",
-    "PrecreateFiles",
-    "ETW",
-    "TimeSpans",
-];
-const SPAN: [&str; 14] = [
-    "CompletionRoutines",
-    "MeasureLatency",
-    "CalculateIopsStdDev",
-    "DisableAffinity",
-    "Duration",
-    "Warmup",
-    "Cooldown",
-    "ThreadCount",
-    "RequestCount",
-    "IoBucketDuration",
-    "RandSeed",
-    "Affinity",
-    "AffinityAssignment",
-    "Targets",
-];
-const TARGET: [&str; 32] = [
-    "Path",
-    "BlockSize",
-    "BaseFileOffset",
-    "SequentialScan",
-    "RandomAccess",
-    "TemporaryFile",
-    "UseLargePages",
-    "DisableAllCache",
-    "DisableOSCache",
-    "DisableLocalCache",
-    "WriteThrough",
-    "MemoryMappedIo",
-    "FlushType",
-    "WriteBufferContent",
-    "ParallelAsyncIO",
-    "BurstSize",
-    "ThinkTime",
-    "FileSize",
-    "Random",
-    "RandomRatio",
-    "Distribution",
-    "StrideSize",
-    "InterlockedSequential",
-    "ThreadStride",
-    "MaxFileSize",
-    "RequestCount",
-    "WriteRatio",
-    "Throughput",
-    "ThreadsPerFile",
-    "IOPriority",
-    "Weight",
-    "ThreadTargets",
-];
+/// The elements that are read, or passed over, in each element.
+const PROFILE: &str = "\
+    Progress ResultFormat Verbose VerboseStats ExperimentFlags PrecreateFiles ETW TimeSpans";
+const SPAN: &str = "\
+    CompletionRoutines MeasureLatency CalculateIopsStdDev DisableAffinity Duration Warmup \
+    Cooldown ThreadCount RequestCount IoBucketDuration RandSeed Affinity AffinityAssignment \
+    Targets";
+const TARGET: &str = "\
+    Path BlockSize BaseFileOffset SequentialScan RandomAccess TemporaryFile UseLargePages \
+    DisableAllCache DisableOSCache DisableLocalCache WriteThrough MemoryMappedIo FlushType \
+    WriteBufferContent ParallelAsyncIO BurstSize ThinkTime FileSize Random RandomRatio \
+    Distribution StrideSize InterlockedSequential ThreadStride MaxFileSize RequestCount \
+    WriteRatio Throughput ThreadsPerFile IOPriority Weight ThreadTargets";
 
 /// An element that nobody would read is a mistake, not something to pass over.
-fn known(element: &Element, names: &[&str]) -> Read<()> {
-    match element.children.iter().find(|child| !names.contains(&child.name.as_str())) {
+fn known(element: &Element, names: &str) -> Read<()> {
+    let is_known = |child: &Element| names.split_whitespace().any(|name| name == child.name);
+    match element.children.iter().find(|child| !is_known(child)) {
         Some(child) => Err(format!(
             "line {}: <{}> has no meaning in <{}>",
             child.line, child.name, element.name
@@ -150,7 +104,7 @@ fn flag(element: &Element, name: &str) -> Read<bool> {
 }
 
 fn time_span(element: &Element, remarks: &SharedRemarks) -> Read<TimeSpan> {
-    known(element, &SPAN)?;
+    known(element, SPAN)?;
     let usual = TimeSpan::default();
     let seconds =
         |name, usual| Ok::<u64, String>(number(element, name, 0, SECONDS_MAX)?.unwrap_or(usual));
@@ -205,7 +159,7 @@ fn affinity(element: &Element) -> Read<Affinity> {
 }
 
 fn target(element: &Element, remarks: &SharedRemarks) -> Read<Target> {
-    known(element, &TARGET)?;
+    known(element, TARGET)?;
     if let Some(child) = element.child("ThreadTargets") {
         let reason = "threads that work on some targets only cannot be expressed here; give each such \
                       group a timespan, or its own <ThreadsPerFile>";

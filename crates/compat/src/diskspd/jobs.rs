@@ -1,78 +1,25 @@
 //! From a profile to fathom's jobs.
 //!
 //! A thread that works on a target is a worker. Threads that are alike are clones of one job, so a
-//! profile is a few jobs whatever the number of its threads; [`layout`] says which worker is which
+//! profile is a few jobs whatever the number of its threads; [`layout()`] says which worker is which
 //! thread, for the reports to read.
 
+mod layout;
 mod options;
 
-use super::profile::{Profile, TimeSpan};
-use super::validate::threads;
+use super::profile::Profile;
+pub use layout::Unsuitable;
+pub(super) use layout::{files, layout};
 use options::JobWriter;
 pub(super) use options::{effective, path_list};
-use record::{Bytes, Cell, Facts, Nanos, RunRecord};
+use record::{Cell, Facts, Nanos, RunRecord};
 use std::collections::VecDeque;
-use std::fmt;
 use suite::{Expected, Step, Suite};
 
 /// A run looks at the machine at both ends.
 const OVERHEAD: Nanos = Nanos::from_millis(150);
 /// Speed that files are expected to be made with, bytes a second.
 const FILL_SPEED: u64 = 500_000_000;
-
-/// Why a profile cannot run on these targets.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unsuitable(
-    /// What was found and what to do.
-    pub String,
-);
-
-impl fmt::Display for Unsuitable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Unsuitable {}
-
-/// Clones of one job: which threads and targets they are.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Clones {
-    /// Index of the target; `None`: all targets of the timespan.
-    pub target: Option<usize>,
-    /// Number of the thread that the first clone is.
-    pub first: u64,
-    /// How many threads.
-    pub threads: u64,
-    /// Clones a thread.
-    pub streams: u64,
-    /// Thread of the target that the first one is, from 0.
-    pub place: u64,
-}
-
-/// The jobs of a timespan, in order.
-pub(super) fn layout(span: &TimeSpan) -> Vec<Clones> {
-    let mut all = Vec::new();
-    let mut next = 0;
-    if span.requests > 0 && !span.targets.is_empty() {
-        let threads = span.threads;
-        return vec![Clones { target: None, first: 0, threads, streams: 1, place: 0 }];
-    }
-    for (index, target) in span.targets.iter().enumerate() {
-        let threads = threads(span, target);
-        let first = if span.threads > 0 { 0 } else { next };
-        next += threads;
-        let streams = if target.parallel { target.depth } else { 1 };
-        let clones =
-            |first, threads, place| Clones { target: Some(index), first, threads, streams, place };
-        match target.thread_stride {
-            0 => all.push(clones(first, threads, 0)),
-            // Each begins elsewhere, and has another length before it.
-            _ => all.extend((0..threads).map(|place| clones(first + place, 1, place))),
-        }
-    }
-    all
-}
 
 /// What the run is called that makes the files of `-c`.
 const CREATION: &str = "creating files";
@@ -208,16 +155,4 @@ fn with_files(profile: &Profile) -> Profile {
         target.create = made.and_then(|file| file.1).map(|size| size.0);
     }
     profile
-}
-
-/// Paths a profile works on, each with the size it is made with, where it is.
-pub(super) fn files(profile: &Profile) -> Vec<(String, Option<Bytes>)> {
-    let mut all: Vec<(String, Option<Bytes>)> = Vec::new();
-    for target in profile.spans.iter().flat_map(|span| &span.targets) {
-        match all.iter_mut().find(|(path, _)| *path == target.path) {
-            Some((_, create)) => *create = create.or(target.create.map(Bytes)),
-            None => all.push((target.path.clone(), target.create.map(Bytes))),
-        }
-    }
-    all
 }

@@ -1,62 +1,10 @@
 //! The command line. Option and value are one word, options come before targets, and every option
 //! holds for all targets. The block size is read first, since other sizes may count in blocks.
 
+use super::draft::Draft;
 use super::flags::{FLAGS, Flag};
-use super::profile::{Profile, Target, TimeSpan};
-use super::{DiskspdCommand, Own, ParseContext, Remarks, Task, Usage, from_xml, size, validate};
-
-/// Options under construction.
-pub(super) struct Draft {
-    pub task: Task,
-    pub profile: Profile,
-    /// The one timespan of a command line without a profile.
-    pub span: TimeSpan,
-    /// What all targets have.
-    pub target: Target,
-    /// `-s` and `-si`: stride and whether it is shared; the stride is the block unless given.
-    pub sequential: Option<(Option<u64>, bool)>,
-    /// `-r`, `-rs`, `-rd`: alignment, share, spread.
-    pub random: Option<Random>,
-    /// Overrides of a profile's timespans: `-d`, `-W`, `-C`, `-z`.
-    pub overrides: Overrides,
-    pub format_given: bool,
-    pub remarks: Remarks,
-    pub seed: u64,
-}
-
-/// What `-r`, `-rs` and `-rd` said.
-#[derive(Default)]
-pub(super) struct Random {
-    pub align: Option<u64>,
-    pub percent: Option<u64>,
-    pub spread: Option<super::Spread>,
-}
-
-/// What a command line says of every timespan of a profile.
-#[derive(Default)]
-pub(super) struct Overrides {
-    pub duration_s: Option<u64>,
-    pub warmup_s: Option<u64>,
-    pub cooldown_s: Option<u64>,
-    pub seed: Option<u64>,
-}
-
-impl Draft {
-    fn new(seed: u64) -> Draft {
-        Draft {
-            task: Task::Run,
-            profile: Profile::default(),
-            span: TimeSpan::default(),
-            target: Target::default(),
-            sequential: None,
-            random: None,
-            overrides: Overrides::default(),
-            format_given: false,
-            remarks: Remarks::default(),
-            seed,
-        }
-    }
-}
+use super::profile::{Target, TimeSpan};
+use super::{DiskspdCommand, Own, ParseContext, Task, Usage, from_xml, size, validate};
 
 /// Words of a command line, sorted.
 #[derive(Default)]
@@ -68,33 +16,39 @@ struct Words<'a> {
     help: bool,
 }
 
-/// See [`DiskspdCommand::parse`].
-pub(super) fn parse(arguments: &[String], context: &ParseContext) -> Result<DiskspdCommand, Usage> {
-    if arguments.is_empty() {
-        return Err(Usage(String::new()));
-    }
-    let words = sort(arguments).map_err(Usage)?;
-    if words.help {
-        let (profile, remarks) = Default::default();
-        return Ok(DiskspdCommand { task: Task::Help, profile, remarks, own: words.own });
-    }
-    let mut draft = Draft::new(context.seed);
-    block_first(&words, &mut draft)?;
-    let profile = words.options.iter().rev().find(|(letter, _)| *letter == 'X').map(|word| word.1);
-    for (letter, value) in &words.options {
-        let flag = known(*letter, value)?;
-        if profile.is_some() && !flag.beside_profile {
-            return Err(Usage(format!(
-                "-{letter}{value}: a profile (-X) says this itself; beside it only -C, -d, -R, -v, -W \
-                 and -z may be given"
-            )));
+impl DiskspdCommand {
+    /// Reads a command line, without the program's name.
+    ///
+    /// # Errors
+    /// What is wrong with it, or with the profile it names.
+    pub fn parse(arguments: &[String], context: &ParseContext) -> Result<DiskspdCommand, Usage> {
+        if arguments.is_empty() {
+            return Err(Usage(String::new()));
         }
-        (flag.set)(&mut draft, value)
-            .map_err(|reason| Usage(format!("-{letter}{value}: {reason}")))?;
-    }
-    match profile {
-        Some(path) => with_profile(path, words, draft, context),
-        None => without_profile(words, draft),
+        let words = sort(arguments).map_err(Usage)?;
+        if words.help {
+            let (profile, remarks) = Default::default();
+            return Ok(DiskspdCommand { task: Task::Help, profile, remarks, own: words.own });
+        }
+        let mut draft = Draft::new(context.seed);
+        block_first(&words, &mut draft)?;
+        let profile =
+            words.options.iter().rev().find(|(letter, _)| *letter == 'X').map(|word| word.1);
+        for (letter, value) in &words.options {
+            let flag = known(*letter, value)?;
+            if profile.is_some() && !flag.beside_profile {
+                return Err(Usage(format!(
+                    "-{letter}{value}: a profile (-X) says this itself; beside it only -C, -d, -R, -v, -W \
+                     and -z may be given"
+                )));
+            }
+            (flag.set)(&mut draft, value)
+                .map_err(|reason| Usage(format!("-{letter}{value}: {reason}")))?;
+        }
+        match profile {
+            Some(path) => with_profile(path, words, draft, context),
+            None => without_profile(words, draft),
+        }
     }
 }
 

@@ -151,7 +151,7 @@ pub(super) fn sum<'a>(rows: impl Iterator<Item = &'a Row>) -> Row {
 /// Each timespan with its record; `None` where it has none with anything measured.
 pub(super) fn measured<'a>(profile: &'a Profile, set: &'a RecordSet) -> Vec<Option<Measured<'a>>> {
     let spans = profile.spans.iter().enumerate();
-    spans.map(|(index, span)| of_span(index, span, record_of(index, set)?)).collect()
+    spans.map(|(index, span)| measure_span(index, span, record_of(index, set)?)).collect()
 }
 
 /// The last run of a timespan: one before it only showed which engine works.
@@ -160,7 +160,11 @@ pub(super) fn record_of(index: usize, set: &RecordSet) -> Option<&RunRecord> {
     set.runs.iter().rfind(|run| run.cell.as_ref().is_some_and(|cell| cell.name == name))
 }
 
-fn of_span<'a>(index: usize, span: &'a TimeSpan, record: &'a RunRecord) -> Option<Measured<'a>> {
+fn measure_span<'a>(
+    index: usize,
+    span: &'a TimeSpan,
+    record: &'a RunRecord,
+) -> Option<Measured<'a>> {
     let worked = || record.jobs.iter().filter(|job| job.ended > job.started);
     let started = worked().map(|job| job.started).min()?;
     let ended = worked().map(|job| job.ended).max()?;
@@ -199,7 +203,7 @@ fn rows(span: &TimeSpan, record: &RunRecord) -> Vec<Row> {
             file_size: file_size(span, clones.target, record),
             ..Row::default()
         });
-        row.add(&of_worker(job));
+        row.add(&row_of_worker(job));
     }
     rows.into_values().collect()
 }
@@ -217,7 +221,7 @@ fn file_size(span: &TimeSpan, target: Option<usize>, record: &RunRecord) -> u64 
     targets.iter().fold(0, |sum, target| sum.saturating_add(size(target)))
 }
 
-fn of_worker(job: &JobRecord) -> Row {
+fn row_of_worker(job: &JobRecord) -> Row {
     let flow = |direction| {
         let result = &job.results[direction];
         Flow {

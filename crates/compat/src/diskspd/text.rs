@@ -14,7 +14,7 @@ use tables::{cpus, distribution, effective, io, percentile_ms};
 
 pub(super) use input::input;
 
-/// ReportFooter each heading.
+/// Width of the line of stars below a heading.
 const STARS: usize = 79;
 /// In place of results.
 pub(super) const INTERRUPTED: &str =
@@ -41,7 +41,7 @@ pub(super) fn report(profile: &Profile, set: &RecordSet, arguments: &[String]) -
 }
 
 fn system(facts: &Facts, started_unix_ms: u64) -> String {
-    let topology = Topology::of(facts);
+    let topology = Topology::from_facts(facts);
     let counts = [
         ("core", topology.cores),
         ("group", 1),
@@ -72,7 +72,7 @@ fn results(span: &Measured) -> String {
     if span.span.requests > 0 {
         out += &format!("request count:\t\t{}\n", span.span.requests);
     }
-    out += &format!("\n{}", cpus(&span.cpus, &Topology::of(&span.record.facts)));
+    out += &format!("\n{}", cpus(&span.cpus, &Topology::from_facts(&span.record.facts)));
     out += &effective(span.span, &span.rows);
     for (title, side) in [("Total", Side::Total), ("Read", Side::Read), ("Write", Side::Write)] {
         out += &format!("\n{title} IO\n{}", io(span, side));

@@ -26,8 +26,8 @@ pub(super) struct Place {
 }
 
 impl Topology {
-    /// Of a machine.
-    pub fn of(facts: &Facts) -> Topology {
+    /// The topology in the facts of a machine.
+    pub fn from_facts(facts: &Facts) -> Topology {
         let cpu = &facts.cpu;
         let all = cpu.places.values();
         let sockets: BTreeSet<u32> = all.clone().map(|place| place.socket).collect();
@@ -92,7 +92,7 @@ mod tests {
             facts.cpu.places.insert(cpu, place);
         }
         facts.cpu.nodes = [(0, vec![0, 1]), (1, vec![4, 5])].into();
-        let topology = Topology::of(&facts);
+        let topology = Topology::from_facts(&facts);
         assert_eq!(
             (topology.nodes, topology.sockets, topology.cores, topology.classes),
             (2, 2, 3, 2)
@@ -104,6 +104,6 @@ mod tests {
             topology.groups(|place| place.socket),
             [(0, vec![0, 1]), (1, vec![4, 5])].into()
         );
-        assert_eq!(Topology::of(&Facts::default()).place(0), None);
+        assert_eq!(Topology::from_facts(&Facts::default()).place(0), None);
     }
 }

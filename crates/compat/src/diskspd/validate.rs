@@ -26,14 +26,14 @@ pub(super) fn check(profile: &Profile) -> Result<Remarks, String> {
         }
     }
     // What is wrong with one target is most often wrong with all of them.
-    let mut said = HashSet::new();
-    wrong.retain(|text| said.insert(text.clone()));
+    let mut seen = HashSet::new();
+    wrong.retain(|text| seen.insert(text.clone()));
     if wrong.is_empty() { Ok(remarks) } else { Err(wrong.join("\n")) }
 }
 
-/// Those that are so.
-fn told(all: &[(bool, &str)]) -> Vec<String> {
-    all.iter().filter(|(is_so, _)| *is_so).map(|(_, text)| (*text).to_owned()).collect()
+/// The texts whose condition holds.
+fn applicable(all: &[(bool, &str)]) -> Vec<String> {
+    all.iter().filter(|(applies, _)| *applies).map(|(_, text)| (*text).to_owned()).collect()
 }
 
 /// Settings that all targets of a thread's pool must have alike.
@@ -45,7 +45,7 @@ fn span_contradictions(span: &TimeSpan) -> Vec<String> {
     let targets = &span.targets;
     let pool = targets.first().map(in_pool);
     let unlike = span.requests > 0 && targets.iter().map(in_pool).any(|one| Some(one) != pool);
-    told(&[
+    applicable(&[
         (span.duration_s == 0, "-d: a run of 0 seconds measures nothing; give 1 or more"),
         (
             span.threads > 0 && targets.iter().any(|target| target.threads > 1),
@@ -65,18 +65,18 @@ fn span_contradictions(span: &TimeSpan) -> Vec<String> {
 }
 
 fn contradictions(span: &TimeSpan, target: &Target) -> Vec<String> {
-    let mut all = of_pace(span, target);
-    all.extend(of_offsets(span, target));
-    all.extend(of_memory(span, target));
+    let mut all = pace_contradictions(span, target);
+    all.extend(offset_contradictions(span, target));
+    all.extend(memory_contradictions(span, target));
     all.extend(spread_contradiction(target));
     all
 }
 
 /// How much at once, and how fast.
-fn of_pace(span: &TimeSpan, target: &Target) -> Vec<String> {
+fn pace_contradictions(span: &TimeSpan, target: &Target) -> Vec<String> {
     let (rate, pool) = (target.throughput, span.requests > 0);
     let (bursts, pauses) = (target.burst.is_some(), target.think_ms.is_some());
-    told(&[
+    applicable(&[
         (target.threads == 0, "a target needs a thread at least"),
         (target.depth == 0, "a target needs an outstanding I/O at least"),
         (
@@ -95,7 +95,7 @@ fn of_pace(span: &TimeSpan, target: &Target) -> Vec<String> {
 }
 
 /// Which offsets.
-fn of_offsets(span: &TimeSpan, target: &Target) -> Vec<String> {
+fn offset_contradictions(span: &TimeSpan, target: &Target) -> Vec<String> {
     let random = matches!(target.access, Access::Random { .. });
     let interlocked = matches!(target.access, Access::Sequential { interlocked: true, .. });
     let mixed = (1..100).contains(&target.write_percent);
@@ -103,7 +103,7 @@ fn of_offsets(span: &TimeSpan, target: &Target) -> Vec<String> {
         Access::Sequential { stride, .. } => stride,
         Access::Random { align, .. } => align,
     };
-    told(&[
+    applicable(&[
         (target.block == 0 || step == 0, "block size, alignment and stride are above 0"),
         (random && target.thread_stride > 0, "-T and -r contradict each other: give one of them"),
         (random && target.parallel, "-p and -r contradict each other: give one of them"),
@@ -135,10 +135,10 @@ fn of_offsets(span: &TimeSpan, target: &Target) -> Vec<String> {
 }
 
 /// What goes through which memory.
-fn of_memory(span: &TimeSpan, target: &Target) -> Vec<String> {
+fn memory_contradictions(span: &TimeSpan, target: &Target) -> Vec<String> {
     let buffer = matches!(target.content, Content::Buffer { size, .. } if size < target.block);
     let uncached = target.cache == Cache::None;
-    told(&[
+    applicable(&[
         (
             target.mapped && (span.completion_routines || uncached),
             "-Sm: a mapped file goes through the page cache and without completion routines; leave \
@@ -180,7 +180,7 @@ pub(super) fn threads(span: &TimeSpan, target: &Target) -> u64 {
 }
 
 fn span_notes(span: &TimeSpan) -> Vec<String> {
-    told(&[
+    applicable(&[
         (
             span.threads > 0 && span.requests == 0 && span.targets.len() > 1,
             "-F: on each target a thread is a worker of its own here, so that each target keeps its \
@@ -207,7 +207,7 @@ fn target_warnings(span: &TimeSpan, target: &Target) -> Vec<String> {
     };
     let mixed = (1..100).contains(&target.write_percent);
     let partly = matches!(target.access, Access::Random { percent: ..100, .. });
-    told(&[
+    applicable(&[
         (target.parallel && target.depth == 1, "-p has no effect with one outstanding I/O"),
         (sequential == Some(true) && threads < 2, "-si has no effect with one thread"),
         (
@@ -226,7 +226,7 @@ fn target_warnings(span: &TimeSpan, target: &Target) -> Vec<String> {
 fn target_notes(target: &Target) -> Vec<String> {
     let mixed = (1..100).contains(&target.write_percent);
     let from_buffer = matches!(target.content, Content::Buffer { .. }) && target.write_percent > 0;
-    told(&[
+    applicable(&[
         (
             target.parallel && target.depth > 1,
             "-p: each outstanding I/O of a thread is a worker of its own here",

@@ -46,7 +46,7 @@ fn system(writer: &mut Writer, facts: &Facts, started_unix_ms: u64, version: &st
     writer.text("RunTime", utc(started_unix_ms));
     let governor = facts.cpu.governor.as_deref().unwrap_or("none");
     writer.empty("PowerScheme", &[("Name", &governor)]);
-    let topology = Topology::of(facts);
+    let topology = Topology::from_facts(facts);
     writer.begin("ProcessorTopology", &[("Heterogeneous", &(topology.classes > 1))]);
     let online = facts.cpu.online;
     let all: Vec<u32> = (0..online).collect();
@@ -114,7 +114,7 @@ fn time_span(writer: &mut Writer, span: &Measured, facts: &Facts) {
 }
 
 fn processors(writer: &mut Writer, cpus: &[Cpu], facts: &Facts) {
-    let topology = Topology::of(facts);
+    let topology = Topology::from_facts(facts);
     writer.begin("CpuUtilization", &[]);
     for cpu in cpus {
         let place = topology.place(cpu.number).unwrap_or_default();

@@ -3,7 +3,7 @@
 use super::operation::Operation;
 use super::source::{self, Source};
 use super::terminology::TERMINOLOGY;
-use super::{IoCalls, IozoneCommand, runs};
+use super::{IoCalls, IozoneCommand, Unit, runs};
 use judge::{Durability, Finding, Judged, UnitMetrics, Verdict};
 use record::{Direction, RecordSet, RunRecord};
 use suite::Failure;
@@ -72,9 +72,9 @@ pub fn conclude(call: &IozoneCommand, set: &RecordSet) -> Conclusion {
     conclusion
 }
 
-/// Checks whose findings are said by what stands beside the figures: what answered them, and what
+/// Checks whose findings are shown beside the figures: what answered them, and what
 /// becomes of what is written.
-const SAID_ELSEWHERE: [&str; 3] = ["served-from-cache", "smaller-than-memory", "not-durable"];
+const SHOWN_WITH_FIGURES: [&str; 3] = ["served-from-cache", "smaller-than-memory", "not-durable"];
 
 impl Conclusion {
     /// Takes in what one more run shows.
@@ -90,7 +90,8 @@ impl Conclusion {
         let judged = judged.in_terms(&TERMINOLOGY);
         self.verdicts.extend(judged.verdicts);
         let findings = judged.findings.into_iter();
-        self.findings.extend(findings.filter(|finding| !SAID_ELSEWHERE.contains(&finding.check)));
+        self.findings
+            .extend(findings.filter(|finding| !SHOWN_WITH_FIGURES.contains(&finding.check)));
     }
 }
 
@@ -105,7 +106,7 @@ fn figure(call: &IozoneCommand, run: &RunRecord, judged: &Judged) -> Option<Figu
         return None;
     }
     let units = &judged.units;
-    let timing = Timing::of(call);
+    let timing = Timing::from_command(call);
     // Each process is a job of its own, and a unit of its own.
     let end_syncs = run.jobs.iter().map(|job| job.end_sync.map_or(0, |took| took.0));
     let seconds: Vec<f64> = units
@@ -130,7 +131,7 @@ fn figure(call: &IozoneCommand, run: &RunRecord, judged: &Judged) -> Option<Figu
         ops_per_second: rate(ios, seconds),
         latency_ns: units.iter().filter_map(latency).reduce(slower),
         cpu: units.iter().map(|unit| unit.cpu.user + unit.cpu.system).sum(),
-        source: source::of(run, judged),
+        source: source::source_of(run, judged),
         each,
     })
 }
@@ -164,7 +165,7 @@ enum Timing {
 }
 
 impl Timing {
-    fn of(call: &IozoneCommand) -> Timing {
+    fn from_command(call: &IozoneCommand) -> Timing {
         let access = &call.access;
         let pause = access.think_ms.saturating_mul(1_000_000);
         let (counted, passed_over) = if access.think_counts { (pause, 0) } else { (0, pause) };
@@ -219,9 +220,14 @@ impl Figure {
         (self.size_kb, self.record_kb)
     }
 
-    /// Microseconds that an operation takes, all processes together.
-    pub fn us_per_op(&self) -> f64 {
-        if self.ops_per_second > 0.0 { 1e6 / self.ops_per_second } else { 0.0 }
+    /// Its throughput in a unit.
+    pub fn throughput(&self, unit: Unit) -> f64 {
+        unit.convert(self.bytes_per_second, self.ops_per_second)
+    }
+
+    /// The same as it stands in a table.
+    pub(super) fn shown(&self, unit: Unit) -> String {
+        format!("{:.1$}", self.throughput(unit), unit.decimals())
     }
 }
 

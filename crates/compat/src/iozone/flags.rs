@@ -13,6 +13,8 @@ pub struct Flag {
     pub doc: &'static str,
     /// What it does.
     pub act: Act,
+    /// What the user should know about it; empty: nothing.
+    pub note: &'static str,
 }
 
 /// What a flag does.
@@ -20,8 +22,6 @@ pub struct Flag {
 pub enum Act {
     /// It says something about the measurement.
     Set(Setter),
-    /// The same, and the user should know something about it.
-    Noted(Setter, &'static str),
     /// It cannot be had here, for this reason.
     Refused(&'static str),
     /// Names of files follow.
@@ -78,392 +78,251 @@ fn sorted() -> Vec<&'static Flag> {
     all
 }
 
-const fn set(name: &'static str, value: &'static str, doc: &'static str, act: Setter) -> Flag {
-    Flag { name, value, doc, act: Act::Set(act) }
+const fn flag(name: &'static str, value: &'static str, doc: &'static str) -> Flag {
+    Flag { name, value, doc, act: Act::Set(|_, _| Ok(())), note: "" }
 }
 
-const fn noted(
-    name: &'static str,
-    value: &'static str,
-    doc: &'static str,
-    act: Setter,
-    note: &'static str,
-) -> Flag {
-    Flag { name, value, doc, act: Act::Noted(act, note) }
+impl Flag {
+    const fn act(self, act: Act) -> Flag {
+        Flag { act, ..self }
+    }
+
+    const fn sets(self, set: Setter) -> Flag {
+        self.act(Act::Set(set))
+    }
+
+    const fn refused(self, why: &'static str) -> Flag {
+        self.act(Act::Refused(why))
+    }
+
+    const fn note(self, note: &'static str) -> Flag {
+        Flag { note, ..self }
+    }
 }
 
-const fn refused(
-    name: &'static str,
-    value: &'static str,
-    doc: &'static str,
-    why: &'static str,
-) -> Flag {
-    Flag { name, value, doc, act: Act::Refused(why) }
-}
-
-/// Sets a field to true.
-macro_rules! on {
-    ($($field:ident).+) => {
-        |call, _| {
-            call.$($field).+ = true;
+/// A setter that is one assignment or call.
+macro_rules! does {
+    (|$call:ident, $text:pat_param| $change:expr) => {
+        |$call, $text| {
+            $change;
             Ok(())
         }
     };
 }
 
-/// Nothing changes: the note says why.
-const NOTHING: Setter = |_, _| Ok(());
+/// Sets a field to true.
+macro_rules! on {
+    ($($field:ident).+) => {
+        does!(|call, _| call.$($field).+ = true)
+    };
+}
 
 const SIZE: &str = "SIZE";
 const NUMBER: &str = "NUMBER";
 
 const FLAGS: &[Flag] = &[
-    set("a", "", "automatic mode: all file sizes and record sizes", automatic),
-    noted("A", "", "automatic mode with all records", old_automatic, "is the old name of -a -z"),
-    set("b", "FILE", "spreadsheet file (Excel's binary format) as well", |call, text| {
-        call.show.workbook = Some(text.to_owned());
-        Ok(())
-    }),
-    noted(
-        "B",
-        "",
-        "files are mapped (mmap)",
-        |call, _| calls(call, IoCalls::Mapping),
-        "a new file gets \
-        its pages before it is written, not while: the mapping reaches from its beginning to its end",
+    flag("a", "", "automatic mode: all file sizes and record sizes").sets(automatic),
+    flag("A", "", "automatic mode with all records")
+        .sets(old_automatic)
+        .note("is the old name of -a -z"),
+    flag("b", "FILE", "spreadsheet file (Excel's binary format) as well")
+        .sets(does!(|call, text| call.show.workbook = Some(text.to_owned()))),
+    flag("B", "", "files are mapped (mmap)").sets(|call, _| calls(call, IoCalls::Mapping)).note(
+        "a new file gets its pages before it is written, not while: the mapping reaches from \
+         its beginning to its end",
     ),
-    noted(
-        "c",
-        "",
-        "closing is part of the time",
-        NOTHING,
-        "closing moves no data on a local \
-        filesystem, and is not timed; on a network filesystem it writes back, and -e times that",
+    flag("c", "", "closing is part of the time").note(
+        "closing moves no data on a local filesystem, and is not timed; on a network \
+         filesystem it writes back, and -e times that",
     ),
-    set("C", "", "show the bytes each process moved", on!(show.children)),
-    set("d", "MICROSECONDS", "each process starts so much after the one before", |call, text| {
-        call.together.delay_us = number(text)?;
-        Ok(())
-    }),
-    noted(
-        "D",
-        "",
-        "msync(MS_ASYNC) on mapped files",
-        NOTHING,
-        "msync(MS_ASYNC) does nothing on \
-        Linux since 2.6.19, and is not called",
-    ),
-    set("e", "", "fsync is part of the time", on!(access.fsync)),
-    set("E", "", "tests 9 and 10 (pwrite, pread) as well", on!(positioned)),
-    set("f", "FILE", "the file", |call, text| {
-        call.file = Some(named(text)?);
-        Ok(())
-    }),
-    Flag { name: "F", value: "FILES", doc: "one file for each process", act: Act::Names },
-    set("g", SIZE, "largest file of automatic mode", |call, text| {
-        call.size_range.most = size(text)?;
-        Ok(())
-    }),
-    noted(
-        "G",
-        "",
-        "msync(MS_SYNC) on mapped files",
-        on!(access.fsync),
-        "is done as an fsync at the \
-        end of writing, which is part of the time",
-    ),
-    Flag { name: "h", value: "", doc: "this text", act: Act::Help },
-    noted(
-        "H",
-        NUMBER,
-        "POSIX asynchronous I/O, so many at a time",
-        asynchronous,
-        "data is not copied \
-        to another buffer besides: that would measure the copy (as -k)",
-    ),
-    set("i", NUMBER, "a test, 0 to 12; repeatable (otherwise 0 to 7)", |call, text| match number(
-        text,
-    )? {
-        test @ 0..=12 => {
-            call.tests.push(test as u8);
-            Ok(())
+    flag("C", "", "show the bytes each process moved").sets(on!(show.children)),
+    flag("d", "MICROSECONDS", "each process starts so much after the one before")
+        .sets(does!(|call, text| call.together.delay_us = number(text)?)),
+    flag("D", "", "msync(MS_ASYNC) on mapped files")
+        .note("msync(MS_ASYNC) does nothing on Linux since 2.6.19, and is not called"),
+    flag("e", "", "fsync is part of the time").sets(on!(access.fsync)),
+    flag("E", "", "tests 9 and 10 (pwrite, pread) as well").sets(on!(positioned)),
+    flag("f", "FILE", "the file").sets(does!(|call, text| call.file = Some(named(text)?))),
+    flag("F", "FILES", "one file for each process").act(Act::Names),
+    flag("g", SIZE, "largest file of automatic mode")
+        .sets(does!(|call, text| call.size_range.most = size(text)?)),
+    flag("G", "", "msync(MS_SYNC) on mapped files")
+        .sets(on!(access.fsync))
+        .note("is done as an fsync at the end of writing, which is part of the time"),
+    flag("h", "", "this text").act(Act::Help),
+    flag("H", NUMBER, "POSIX asynchronous I/O, so many at a time")
+        .sets(asynchronous)
+        .note("data is not copied to another buffer besides: that would measure the copy (as -k)"),
+    flag("i", NUMBER, "a test, 0 to 12; repeatable (otherwise 0 to 7)").sets(|call, text| {
+        match number(text)? {
+            test @ 0..=12 => {
+                call.tests.push(test as u8);
+                Ok(())
+            }
+            _ => Err((format!("'{text}' is no test"), "tests are 0 to 12")),
         }
-        _ => Err((format!("'{text}' is no test"), "tests are 0 to 12")),
     }),
-    set("I", "", "O_DIRECT: go past the page cache", on!(access.direct)),
-    set("j", NUMBER, "stride, in records (17)", |call, text| {
-        call.access.stride = positive(text)?;
-        Ok(())
-    }),
-    set("J", "MILLISECONDS", "pause before each operation", |call, text| {
-        call.access.think_ms = number(text)?;
-        Ok(())
-    }),
-    set("k", NUMBER, "POSIX asynchronous I/O without a copy, so many at a time", asynchronous),
-    refused(
-        "K",
-        "",
-        "random accesses among the others",
-        "how many there are to be is not said \
-        anywhere; fathom run --rw=randread --percentage_random=NUMBER mixes them by a share",
+    flag("I", "", "O_DIRECT: go past the page cache").sets(on!(access.direct)),
+    flag("j", NUMBER, "stride, in records (17)")
+        .sets(does!(|call, text| call.access.stride = positive(text)?)),
+    flag("J", "MILLISECONDS", "pause before each operation")
+        .sets(does!(|call, text| call.access.think_ms = number(text)?)),
+    flag("k", NUMBER, "POSIX asynchronous I/O without a copy, so many at a time")
+        .sets(asynchronous),
+    flag("K", "", "random accesses among the others").refused(
+        "how many there are to be is not said anywhere; fathom run --rw=randread \
+         --percentage_random=NUMBER mixes them by a share",
     ),
-    set("l", NUMBER, "throughput mode: fewest processes", |call, text| {
-        processes(call, Some(process_count(text)?), None)
-    }),
-    noted(
-        "L",
-        "BYTES",
-        "line of the processor's cache",
-        |call, text| {
-            call.show.cache.1 = positive(text)?;
-            Ok(())
-        },
-        "is shown, and used by nothing here",
+    flag("l", NUMBER, "throughput mode: fewest processes")
+        .sets(|call, text| processes(call, Some(process_count(text)?), None)),
+    flag("L", "BYTES", "line of the processor's cache")
+        .sets(does!(|call, text| call.show.cache.1 = positive(text)?))
+        .note("is shown, and used by nothing here"),
+    flag("m", "", "several buffers")
+        .note("each I/O in flight has a buffer of its own here; at depth 1 that is one"),
+    flag("M", "", "show what uname says").sets(on!(show.uname)),
+    flag("n", SIZE, "smallest file of automatic mode")
+        .sets(does!(|call, text| call.size_range.least = size(text)?)),
+    flag("N", "", "figures are microseconds an operation takes")
+        .sets(|call, _| unit(call, Unit::Microseconds)),
+    flag("o", "", "O_SYNC: each write waits for the medium").sets(|call, _| sync(call, Sync::Sync)),
+    flag("O", "", "figures are operations a second").sets(|call, _| unit(call, Unit::Operations)),
+    flag("p", "", "purge the processor's cache").refused(
+        "the processor's cache cannot be purged without evicting what the measurement itself \
+         needs; use files larger than it",
     ),
-    noted(
-        "m",
-        "",
-        "several buffers",
-        NOTHING,
-        "each I/O in flight has a buffer of its own here; at \
-        depth 1 that is one",
-    ),
-    set("M", "", "show what uname says", on!(show.uname)),
-    set("n", SIZE, "smallest file of automatic mode", |call, text| {
-        call.size_range.least = size(text)?;
-        Ok(())
-    }),
-    set("N", "", "figures are microseconds an operation takes", |call, _| {
-        unit(call, Unit::Microseconds)
-    }),
-    set("o", "", "O_SYNC: each write waits for the medium", |call, _| sync(call, Sync::Sync)),
-    set("O", "", "figures are operations a second", |call, _| unit(call, Unit::Operations)),
-    refused(
-        "p",
-        "",
-        "purge the processor's cache",
-        "the processor's cache cannot be purged without \
-        evicting what the measurement itself needs; use files larger than it",
-    ),
-    set("P", "CPU", "processes keep to the CPUs from this one on", |call, text| {
+    flag("P", "CPU", "processes keep to the CPUs from this one on").sets(|call, text| {
         let cpu = u32::try_from(number(text)?);
         call.together.first_cpu =
             Some(cpu.map_err(|_| (format!("'{text}' is no CPU"), "give its number"))?);
         Ok(())
     }),
-    set("q", SIZE, "largest record of automatic mode", |call, text| {
+    flag("q", SIZE, "largest record of automatic mode").sets(|call, text| {
         call.record_range.most = size(text)?;
         call.records_limited = true;
         Ok(())
     }),
-    noted(
-        "Q",
-        "",
-        "offset and latency of each operation to files",
-        on!(access.log),
-        "files are named \
-        after the operation and its sizes (write-512k-4k_lat.1.log), a line an operation: time in \
-        ms, latency in ns, direction, size, offset",
+    flag("Q", "", "offset and latency of each operation to files").sets(on!(access.log)).note(
+        "files are named after the operation and its sizes (write-512k-4k_lat.1.log), a line \
+         an operation: time in ms, latency in ns, direction, size, offset",
     ),
-    set("r", SIZE, "record size (4k); repeatable", |call, text| {
-        call.records.push(size(text)?);
-        Ok(())
-    }),
-    set("R", "", "spreadsheet text after the table", on!(show.spreadsheet)),
-    set("s", SIZE, "file size (512k); repeatable", |call, text| {
-        call.sizes.push(size(text)?);
-        Ok(())
-    }),
-    noted(
-        "S",
-        "KB",
-        "size of the processor's cache",
-        |call, text| {
-            call.show.cache.0 = positive(text)?;
-            Ok(())
-        },
-        "is shown, and used by nothing here",
-    ),
-    set("t", NUMBER, "throughput mode: so many processes", |call, text| {
+    flag("r", SIZE, "record size (4k); repeatable")
+        .sets(does!(|call, text| call.records.push(size(text)?))),
+    flag("R", "", "spreadsheet text after the table").sets(on!(show.spreadsheet)),
+    flag("s", SIZE, "file size (512k); repeatable")
+        .sets(does!(|call, text| call.sizes.push(size(text)?))),
+    flag("S", "KB", "size of the processor's cache")
+        .sets(does!(|call, text| call.show.cache.0 = positive(text)?))
+        .note("is shown, and used by nothing here"),
+    flag("t", NUMBER, "throughput mode: so many processes").sets(|call, text| {
         let count = process_count(text)?;
         processes(call, Some(count), Some(count))
     }),
-    noted("T", "", "threads, not processes", NOTHING, "workers are threads in any case"),
-    set("u", NUMBER, "throughput mode: most processes", |call, text| {
-        processes(call, None, Some(process_count(text)?))
-    }),
-    noted(
-        "U",
-        "MOUNTPOINT",
-        "unmount and mount between tests",
-        on!(access.cold),
-        "the file's pages \
-        are dropped from the page cache before each test instead; nothing is unmounted",
+    flag("T", "", "threads, not processes").note("workers are threads in any case"),
+    flag("u", NUMBER, "throughput mode: most processes")
+        .sets(|call, text| processes(call, None, Some(process_count(text)?))),
+    flag("U", "MOUNTPOINT", "unmount and mount between tests").sets(on!(access.cold)).note(
+        "the file's pages are dropped from the page cache before each test instead; nothing \
+         is unmounted",
     ),
-    Flag { name: "v", value: "", doc: "the version", act: Act::Version },
-    set("V", "BYTE", "write this byte everywhere and check it when reading", |call, text| {
+    flag("v", "", "the version").act(Act::Version),
+    flag("V", "BYTE", "write this byte everywhere and check it when reading").sets(|call, text| {
         let byte = u8::try_from(number(text)?);
         call.access.pattern =
             Some(byte.map_err(|_| (format!("'{text}' is no byte"), "give 0 to 255"))?);
         Ok(())
     }),
-    set("w", "", "leave the files", on!(keep)),
-    set("W", "", "lock the file around each operation", on!(access.lock)),
-    set("x", "", "processes go on when the first has ended", |call, _| {
-        call.together.stonewall = false;
-        Ok(())
-    }),
-    refused(
-        "X",
-        "FILE",
-        "a file says what is written",
-        "fathom run --read_iolog=FILE replays what was \
-        recorded, in a format that names reads and writes alike",
+    flag("w", "", "leave the files").sets(on!(keep)),
+    flag("W", "", "lock the file around each operation").sets(on!(access.lock)),
+    flag("x", "", "processes go on when the first has ended")
+        .sets(does!(|call, _| call.together.stonewall = false)),
+    flag("X", "FILE", "a file says what is written").refused(
+        "fathom run --read_iolog=FILE replays what was recorded, in a format that names reads \
+         and writes alike",
     ),
-    set("y", SIZE, "smallest record of automatic mode", |call, text| {
+    flag("y", SIZE, "smallest record of automatic mode").sets(|call, text| {
         call.record_range.least = size(text)?;
         call.records_limited = true;
         Ok(())
     }),
-    refused(
-        "Y",
-        "FILE",
-        "a file says what is read",
-        "fathom run --read_iolog=FILE replays what was \
-        recorded, in a format that names reads and writes alike",
+    flag("Y", "FILE", "a file says what is read").refused(
+        "fathom run --read_iolog=FILE replays what was recorded, in a format that names reads \
+         and writes alike",
     ),
-    set("z", "", "with -a: small records in large files as well", on!(all_records)),
-    refused(
-        "Z",
-        "",
-        "mapped and other I/O mixed",
-        "one job has one way to reach its files; measure \
-        with -B and without it, one after the other",
+    flag("z", "", "with -a: small records in large files as well").sets(on!(all_records)),
+    flag("Z", "", "mapped and other I/O mixed").refused(
+        "one job has one way to reach its files; measure with -B and without it, one after \
+         the other",
     ),
-    set("+a", "PERCENT", "share of a block that compresses", |call, text| {
-        call.access.compress = Some(percent(text)?);
-        Ok(())
-    }),
-    noted(
-        "+A",
-        NUMBER,
-        "advice on mapped files (madvise), 0 to 4",
-        advice,
-        "is given for the whole \
-        mapping as it is made",
+    flag("+a", "PERCENT", "share of a block that compresses")
+        .sets(does!(|call, text| call.access.compress = Some(percent(text)?))),
+    flag("+A", NUMBER, "advice on mapped files (madvise), 0 to 4")
+        .sets(advice)
+        .note("is given for the whole mapping as it is made"),
+    flag("+b", "KB,MS", "bursts with pauses")
+        .refused("fathom run --thinktime=MSms --thinktime_blocks=NUMBER pauses after so many I/Os"),
+    flag("+B", "", "the mixed workload goes in sequence").sets(on!(access.sequential_mix)),
+    flag("+C", "PERCENT", "share of a block that repeats within it").refused(REPEATS),
+    flag("+d", "", "byte diagnostics").refused(
+        "-V BYTE writes a byte and checks it, and says which block and which byte of it \
+         differs",
     ),
-    refused(
-        "+b",
-        "KB,MS",
-        "bursts with pauses",
-        "fathom run --thinktime=MSms --thinktime_blocks=NUMBER pauses after so many I/Os",
-    ),
-    set("+B", "", "the mixed workload goes in sequence", on!(access.sequential_mix)),
-    refused("+C", "PERCENT", "share of a block that repeats within it", REPEATS),
-    refused(
-        "+d",
-        "",
-        "byte diagnostics",
-        "-V BYTE writes a byte and checks it, and says which block and which byte of it differs",
-    ),
-    set("+D", "", "O_DSYNC: each write waits for its data to be on the medium", |call, _| {
-        sync(call, Sync::Dsync)
-    }),
-    noted(
-        "+E",
-        "",
-        "read a file that is there",
-        NOTHING,
-        "is usual: tests that only read take any file that is large enough",
-    ),
-    noted(
-        "+F",
-        "",
-        "files begin anew in throughput mode",
-        NOTHING,
-        "is usual: -+N keeps what they hold",
-    ),
-    refused("+h", "HOST", "host that controls a cluster", CLUSTER),
-    set("+k", "", "the file size is that of all processes together", on!(together.constant_total)),
-    refused("+H", "HOST", "host that tells the time", CLUSTER),
-    noted(
-        "+J",
-        "",
-        "pauses of -J count",
-        on!(access.think_counts),
-        "rates then hold the pauses too",
-    ),
-    refused("+K", "", "test 8 by hand", "-+p PERCENT and -+B say what the mixed workload is"),
-    refused("+l", "", "lock records", LOCKS),
-    refused("+L", "", "lock records, shared", LOCKS),
-    refused("+m", "FILE", "hosts of a cluster", CLUSTER),
-    refused("+M", "", "repeated blocks that compress", REPEATS),
-    set("+n", "", "no second results (rewrite, reread)", |call, _| {
-        call.retests = false;
-        Ok(())
-    }),
-    set("+N", "", "files are not emptied before they are written in sequence", |call, _| {
-        call.truncate = false;
-        Ok(())
-    }),
-    set("+p", "PERCENT", "share of reads in the mixed workload (50)", |call, text| {
-        call.access.reads = percent(text)?;
-        Ok(())
-    }),
-    refused("+P", "SERVICE", "service that tells the time", CLUSTER),
-    set("+q", "SECONDS", "pause between tests", |call, text| {
-        call.access.rest_s = number(text)?;
-        Ok(())
-    }),
-    refused("+Q", "BYTES", "grain of repeated blocks", REPEATS),
-    noted(
-        "+r",
-        "",
-        "O_RSYNC and O_SYNC",
-        |call, _| sync(call, Sync::Sync),
-        "Linux has no O_RSYNC of \
-        its own: it is O_SYNC",
-    ),
-    refused("+R", "FILE", "a file names the files", "name them behind -F"),
-    refused("+S", NUMBER, "files that share repeated blocks", REPEATS),
-    refused("+t", "", "network test", CLUSTER),
-    noted("+T", "", "time stamps", NOTHING, "every run has its times in the record"),
-    set("+u", "", "show CPU use", on!(show.cpu)),
-    set("+V", "", "all processes share one file", on!(together.shared)),
-    set("+w", "PERCENT", "share of writes that repeat a block", |call, text| {
-        call.access.dedupe = Some(percent(text)?);
-        Ok(())
-    }),
-    set("+x", NUMBER, "with -a: by how much file and record sizes grow (2)", |call, text| {
+    flag("+D", "", "O_DSYNC: each write waits for its data to be on the medium")
+        .sets(|call, _| sync(call, Sync::Dsync)),
+    flag("+E", "", "read a file that is there")
+        .note("is usual: tests that only read take any file that is large enough"),
+    flag("+F", "", "files begin anew in throughput mode")
+        .note("is usual: -+N keeps what they hold"),
+    flag("+h", "HOST", "host that controls a cluster").refused(CLUSTER),
+    flag("+k", "", "the file size is that of all processes together")
+        .sets(on!(together.constant_total)),
+    flag("+H", "HOST", "host that tells the time").refused(CLUSTER),
+    flag("+J", "", "pauses of -J count")
+        .sets(on!(access.think_counts))
+        .note("rates then hold the pauses too"),
+    flag("+K", "", "test 8 by hand").refused("-+p PERCENT and -+B say what the mixed workload is"),
+    flag("+l", "", "lock records").refused(LOCKS),
+    flag("+L", "", "lock records, shared").refused(LOCKS),
+    flag("+m", "FILE", "hosts of a cluster").refused(CLUSTER),
+    flag("+M", "", "repeated blocks that compress").refused(REPEATS),
+    flag("+n", "", "no second results (rewrite, reread)")
+        .sets(does!(|call, _| call.retests = false)),
+    flag("+N", "", "files are not emptied before they are written in sequence")
+        .sets(does!(|call, _| call.truncate = false)),
+    flag("+p", "PERCENT", "share of reads in the mixed workload (50)")
+        .sets(does!(|call, text| call.access.reads = percent(text)?)),
+    flag("+P", "SERVICE", "service that tells the time").refused(CLUSTER),
+    flag("+q", "SECONDS", "pause between tests")
+        .sets(does!(|call, text| call.access.rest_s = number(text)?)),
+    flag("+Q", "BYTES", "grain of repeated blocks").refused(REPEATS),
+    flag("+r", "", "O_RSYNC and O_SYNC")
+        .sets(|call, _| sync(call, Sync::Sync))
+        .note("Linux has no O_RSYNC of its own: it is O_SYNC"),
+    flag("+R", "FILE", "a file names the files").refused("name them behind -F"),
+    flag("+S", NUMBER, "files that share repeated blocks").refused(REPEATS),
+    flag("+t", "", "network test").refused(CLUSTER),
+    flag("+T", "", "time stamps").note("every run has its times in the record"),
+    flag("+u", "", "show CPU use").sets(on!(show.cpu)),
+    flag("+V", "", "all processes share one file").sets(on!(together.shared)),
+    flag("+w", "PERCENT", "share of writes that repeat a block")
+        .sets(does!(|call, text| call.access.dedupe = Some(percent(text)?))),
+    flag("+x", NUMBER, "with -a: by how much file and record sizes grow (2)").sets(|call, text| {
         call.factor = match number(text)? {
             factor @ 2.. => factor,
             _ => return Err((format!("sizes never grow by {text}"), "give 2 or more")),
         };
         Ok(())
     }),
-    refused("+W", NUMBER, "number of the first file that shares repeated blocks", REPEATS),
-    refused(
-        "+X",
-        "",
-        "answer without any I/O",
-        "figures of nothing are none; fathom run --ioengine=null measures what fathom itself costs",
+    flag("+W", NUMBER, "number of the first file that shares repeated blocks").refused(REPEATS),
+    flag("+X", "", "answer without any I/O").refused(
+        "figures of nothing are none; fathom run --ioengine=null measures what fathom itself \
+         costs",
     ),
-    refused("+y", "PERCENT", "share of repeated blocks within a file", REPEATS),
-    noted(
-        "+Z",
-        "",
-        "old content of blocks",
-        NOTHING,
-        "blocks have fathom's own content, which neither compresses nor repeats",
-    ),
-    noted(
-        "+z",
-        "",
-        "latency histogram",
-        NOTHING,
-        "latency is shown in any case, and the record holds \
-        its histogram",
-    ),
+    flag("+y", "PERCENT", "share of repeated blocks within a file").refused(REPEATS),
+    flag("+Z", "", "old content of blocks")
+        .note("blocks have fathom's own content, which neither compresses nor repeats"),
+    flag("+z", "", "latency histogram")
+        .note("latency is shown in any case, and the record holds its histogram"),
 ];
 
 const CLUSTER: &str = "machines work together by fathom itself: fathom run --server on each of them, \
@@ -593,8 +452,8 @@ mod tests {
 
     fn row(flag: &Flag) -> String {
         let becomes = match flag.act {
-            Act::Noted(_, note) => note.to_owned(),
             Act::Refused(why) => format!("refused: {why}"),
+            _ if !flag.note.is_empty() => flag.note.to_owned(),
             _ => "works".into(),
         };
         let name = format!("-{} {}", flag.name, flag.value);

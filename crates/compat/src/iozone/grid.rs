@@ -2,15 +2,6 @@
 
 use super::{IozoneCommand, Mode};
 
-/// A range by powers of two, in kB; both ends are in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Range {
-    /// Where it begins.
-    pub least: u64,
-    /// What is not gone beyond.
-    pub most: u64,
-}
-
 /// From this file size on, in kB, automatic mode passes over small records …
 const LARGE_FILE: u64 = 32 << 10;
 /// … which are those below this, in kB.
@@ -19,38 +10,32 @@ const SMALL_RECORD: u64 = 64;
 /// What one file has without any flag, in kB, and one record.
 const USUAL: (u64, u64) = (512, 4);
 
-impl Range {
-    fn steps(self, factor: u64) -> Vec<u64> {
-        let next = |size: &u64| size.checked_mul(factor);
-        let all = std::iter::successors(Some(self.least), next);
-        all.take_while(|size| *size <= self.most).collect()
+impl IozoneCommand {
+    /// Pairs of file size and record size, in kB, in the order they are measured in.
+    pub fn grid(&self) -> Vec<(u64, u64)> {
+        let named = |sizes: &[u64], usual: u64| match sizes.is_empty() {
+            true => vec![usual],
+            false => sizes.to_vec(),
+        };
+        if self.mode != Mode::Automatic {
+            let sizes = named(&self.sizes, USUAL.0);
+            let records = named(&self.records, USUAL.1);
+            return pairs(&sizes, &records, |_, _| true);
+        }
+        let sizes = match self.sizes.is_empty() {
+            true => self.size_range.steps(self.factor),
+            false => self.sizes.clone(),
+        };
+        // Of records that are named and limits of them, the limits hold.
+        let records = match self.records.is_empty() || self.records_limited {
+            true => self.record_range.steps(self.factor),
+            false => self.records.clone(),
+        };
+        // What was named is measured: only what nobody asked for is passed over.
+        let named = !self.sizes.is_empty() || !self.records.is_empty() || self.records_limited;
+        let all = self.all_records || named;
+        pairs(&sizes, &records, |size, record| all || size < LARGE_FILE || record >= SMALL_RECORD)
     }
-}
-
-/// Pairs of file size and record size, in kB.
-pub(super) fn of(call: &IozoneCommand) -> Vec<(u64, u64)> {
-    let named = |sizes: &[u64], usual: u64| match sizes.is_empty() {
-        true => vec![usual],
-        false => sizes.to_vec(),
-    };
-    if call.mode != Mode::Automatic {
-        let sizes = named(&call.sizes, USUAL.0);
-        let records = named(&call.records, USUAL.1);
-        return pairs(&sizes, &records, |_, _| true);
-    }
-    let sizes = match call.sizes.is_empty() {
-        true => call.size_range.steps(call.factor),
-        false => call.sizes.clone(),
-    };
-    // Of records that are named and limits of them, the limits hold.
-    let records = match call.records.is_empty() || call.records_limited {
-        true => call.record_range.steps(call.factor),
-        false => call.records.clone(),
-    };
-    // What was named is measured: only what nobody asked for is passed over.
-    let named = !call.sizes.is_empty() || !call.records.is_empty() || call.records_limited;
-    let all = call.all_records || named;
-    pairs(&sizes, &records, |size, record| all || size < LARGE_FILE || record >= SMALL_RECORD)
 }
 
 fn pairs(sizes: &[u64], records: &[u64], wanted: impl Fn(u64, u64) -> bool) -> Vec<(u64, u64)> {
@@ -61,7 +46,7 @@ fn pairs(sizes: &[u64], records: &[u64], wanted: impl Fn(u64, u64) -> bool) -> V
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Request, parse};
+    use super::super::{Range, Request, parse};
     use super::*;
 
     fn automatic(all_records: bool) -> IozoneCommand {
@@ -70,15 +55,19 @@ mod tests {
 
     #[test]
     fn one_pair_without_flags() {
-        assert_eq!(of(&IozoneCommand::default()), [(512, 4)]);
+        assert_eq!(IozoneCommand::default().grid(), [(512, 4)]);
         let several =
             IozoneCommand { sizes: vec![64, 8], records: vec![4, 16], ..IozoneCommand::default() };
-        assert_eq!(of(&several), [(64, 4), (64, 16), (8, 4)], "no record is larger than its file");
+        assert_eq!(
+            several.grid(),
+            [(64, 4), (64, 16), (8, 4)],
+            "no record is larger than its file"
+        );
     }
 
     #[test]
     fn automatic_mode_goes_by_powers_of_two_and_leaves_small_records_out() {
-        let grid = of(&automatic(false));
+        let grid = automatic(false).grid();
         let records = |size: u64| -> Vec<u64> {
             grid.iter().filter(|cell| cell.0 == size).map(|cell| cell.1).collect()
         };
@@ -88,7 +77,7 @@ mod tests {
         let sizes: std::collections::BTreeSet<u64> = grid.iter().map(|cell| cell.0).collect();
         assert_eq!(sizes.len(), 14, "64 kB to 512 MB");
         assert_eq!(grid.len(), 126);
-        let all = of(&automatic(true));
+        let all = automatic(true).grid();
         assert_eq!(all.iter().filter(|cell| cell.0 == 512 << 10).count(), 13);
     }
 
@@ -102,7 +91,7 @@ mod tests {
                 other => panic!("{line}: {other:?}"),
             };
             let mut rows: Vec<(u64, Vec<u64>)> = Vec::new();
-            for (size, record) in of(&call) {
+            for (size, record) in call.grid() {
                 match rows.last_mut().filter(|row| row.0 == size) {
                     Some(row) => row.1.push(record),
                     None => rows.push((size, vec![record])),

@@ -1,7 +1,7 @@
 //! What is printed while a call is under way: a row, or a phase, as soon as it was measured.
 
 use super::conclusion::{Conclusion, Figure};
-use super::{IozoneCommand, Mode, table, text, throughput};
+use super::{IozoneCommand, Mode, table, throughput};
 use record::RunRecord;
 
 /// A call under way.
@@ -44,7 +44,7 @@ impl<'a> Live<'a> {
             _ => return String::new(),
         };
         let columns = self.call.columns();
-        table::row(&columns, row.sizes(), figures, |figure| text::shown(self.call, figure))
+        table::row(&columns, row.sizes(), figures, |figure| figure.shown(self.call.show.unit))
     }
 
     /// What all runs so far show.

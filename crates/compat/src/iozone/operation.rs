@@ -1,5 +1,8 @@
 //! The operations of IOzone's tests, and what each is called where.
 
+use Family::{Plain, Positioned, Stdio, Vectored};
+use Operation::*;
+
 /// What is measured: a column of the table, or a phase of throughput mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Operation {
@@ -84,236 +87,81 @@ pub enum Family {
     Vectored,
 }
 
-const READ: Kind = Kind {
-    operation: Operation::Read,
-    test: 1,
-    name: "read",
-    heads: ["", "read "],
-    width: 9,
-    sheet: "Reader report",
-    writes: false,
-    again: false,
-    calls: Family::Plain,
-};
-const WRITE: Kind = Kind {
-    operation: Operation::Write,
-    test: 0,
-    name: "write",
-    heads: ["", "write"],
-    sheet: "Writer report",
-    writes: true,
-    ..READ
-};
-const STDIO_READ: Kind = Kind {
-    operation: Operation::Fread,
-    test: 7,
-    name: "fread",
-    heads: ["", "fread"],
-    sheet: "Fread report",
-    calls: Family::Stdio,
-    ..READ
-};
-const STDIO_WRITE: Kind = Kind {
-    operation: Operation::Fwrite,
-    test: 6,
-    name: "fwrite",
-    heads: ["", "fwrite"],
-    sheet: "Fwrite report",
-    calls: Family::Stdio,
-    ..WRITE
-};
-const POSITIONED_WRITE: Kind = Kind {
-    operation: Operation::Pwrite,
-    test: 9,
-    name: "pwrite",
-    heads: ["", "pwrite"],
-    width: 8,
-    sheet: "Pwrite report",
-    calls: Family::Positioned,
-    ..WRITE
-};
-const POSITIONED_READ: Kind = Kind {
-    operation: Operation::Pread,
-    test: 10,
-    name: "pread",
-    heads: ["", "pread"],
-    width: 8,
-    sheet: "Pread report",
-    calls: Family::Positioned,
-    ..READ
-};
-const VECTORED_WRITE: Kind = Kind {
-    operation: Operation::Pwritev,
-    test: 11,
-    name: "pwritev",
-    heads: ["", "pwritev"],
-    width: 10,
-    sheet: "Pwritev report",
-    calls: Family::Vectored,
-    ..WRITE
-};
-const VECTORED_READ: Kind = Kind {
-    operation: Operation::Preadv,
-    test: 12,
-    name: "preadv",
-    heads: ["", "preadv"],
-    width: 10,
-    sheet: "Preadv report",
-    calls: Family::Vectored,
-    ..READ
-};
+const fn kind(
+    operation: Operation,
+    test: u8,
+    calls: Family,
+    name: &'static str,
+    heads: [&'static str; 2],
+    width: usize,
+    sheet: &'static str,
+) -> Kind {
+    Kind { operation, test, name, heads, width, sheet, writes: false, again: false, calls }
+}
+
+impl Kind {
+    const fn writes(self) -> Kind {
+        Kind { writes: true, ..self }
+    }
+
+    const fn again(self) -> Kind {
+        Kind { again: true, ..self }
+    }
+}
 
 /// All operations, in the order of the table's columns.
 static KINDS: [Kind; 22] = [
-    WRITE,
-    Kind {
-        operation: Operation::Rewrite,
-        name: "rewrite",
-        heads: ["", "rewrite"],
-        sheet: "Re-writer report",
-        again: true,
-        ..WRITE
-    },
-    READ,
-    Kind {
-        operation: Operation::Reread,
-        name: "reread",
-        heads: ["", "reread"],
-        sheet: "Re-Reader report",
-        again: true,
-        ..READ
-    },
-    Kind {
-        operation: Operation::RandomRead,
-        test: 2,
-        name: "randread",
-        heads: ["random", "read"],
-        width: 8,
-        sheet: "Random read report",
-        ..READ
-    },
-    Kind {
-        operation: Operation::RandomWrite,
-        test: 2,
-        name: "randwrite",
-        heads: ["random", "write"],
-        width: 10,
-        sheet: "Random write report",
-        ..WRITE
-    },
-    Kind {
-        operation: Operation::BackwardRead,
-        test: 3,
-        name: "bkwdread",
-        heads: ["bkwd", "read"],
-        sheet: "Backward read report",
-        ..READ
-    },
-    Kind {
-        operation: Operation::RecordRewrite,
-        test: 4,
-        name: "recrewrite",
-        heads: ["record", "rewrite"],
-        width: 10,
-        sheet: "Record rewrite report",
-        ..WRITE
-    },
-    Kind {
-        operation: Operation::StrideRead,
-        test: 5,
-        name: "strideread",
-        heads: ["stride", "read"],
-        width: 10,
-        sheet: "Stride read report",
-        ..READ
-    },
-    STDIO_WRITE,
-    Kind {
-        operation: Operation::Frewrite,
-        name: "frewrite",
-        heads: ["", "frewrite"],
-        sheet: "Re-Fwrite report",
-        again: true,
-        ..STDIO_WRITE
-    },
-    STDIO_READ,
-    Kind {
-        operation: Operation::Freread,
-        name: "freread",
-        heads: ["", "freread"],
-        sheet: "Re-Fread report",
-        again: true,
-        ..STDIO_READ
-    },
-    POSITIONED_WRITE,
-    Kind {
-        operation: Operation::Repwrite,
-        name: "repwrite",
-        heads: ["", "repwrite"],
-        width: 9,
-        sheet: "Re-Pwrite report",
-        again: true,
-        ..POSITIONED_WRITE
-    },
-    POSITIONED_READ,
-    Kind {
-        operation: Operation::Repread,
-        name: "repread",
-        heads: ["", "repread"],
-        width: 9,
-        sheet: "Re-Pread report",
-        again: true,
-        ..POSITIONED_READ
-    },
-    VECTORED_WRITE,
-    Kind {
-        operation: Operation::Repwritev,
-        name: "repwritev",
-        heads: ["", "repwritev"],
-        sheet: "Re-Pwritev report",
-        again: true,
-        ..VECTORED_WRITE
-    },
-    VECTORED_READ,
-    Kind {
-        operation: Operation::Repreadv,
-        name: "repreadv",
-        heads: ["", "repreadv"],
-        sheet: "Re-Preadv report",
-        again: true,
-        ..VECTORED_READ
-    },
-    Kind {
-        operation: Operation::Mixed,
-        test: 8,
-        name: "mixed",
-        heads: ["mixed", "workload"],
-        sheet: "Mixed workload report",
-        ..WRITE
-    },
+    kind(Write, 0, Plain, "write", ["", "write"], 9, "Writer report").writes(),
+    kind(Rewrite, 0, Plain, "rewrite", ["", "rewrite"], 9, "Re-writer report").writes().again(),
+    kind(Read, 1, Plain, "read", ["", "read "], 9, "Reader report"),
+    kind(Reread, 1, Plain, "reread", ["", "reread"], 9, "Re-Reader report").again(),
+    kind(RandomRead, 2, Plain, "randread", ["random", "read"], 8, "Random read report"),
+    kind(RandomWrite, 2, Plain, "randwrite", ["random", "write"], 10, "Random write report")
+        .writes(),
+    kind(BackwardRead, 3, Plain, "bkwdread", ["bkwd", "read"], 9, "Backward read report"),
+    kind(RecordRewrite, 4, Plain, "recrewrite", ["record", "rewrite"], 10, "Record rewrite report")
+        .writes(),
+    kind(StrideRead, 5, Plain, "strideread", ["stride", "read"], 10, "Stride read report"),
+    kind(Fwrite, 6, Stdio, "fwrite", ["", "fwrite"], 9, "Fwrite report").writes(),
+    kind(Frewrite, 6, Stdio, "frewrite", ["", "frewrite"], 9, "Re-Fwrite report").writes().again(),
+    kind(Fread, 7, Stdio, "fread", ["", "fread"], 9, "Fread report"),
+    kind(Freread, 7, Stdio, "freread", ["", "freread"], 9, "Re-Fread report").again(),
+    kind(Pwrite, 9, Positioned, "pwrite", ["", "pwrite"], 8, "Pwrite report").writes(),
+    kind(Repwrite, 9, Positioned, "repwrite", ["", "repwrite"], 9, "Re-Pwrite report")
+        .writes()
+        .again(),
+    kind(Pread, 10, Positioned, "pread", ["", "pread"], 8, "Pread report"),
+    kind(Repread, 10, Positioned, "repread", ["", "repread"], 9, "Re-Pread report").again(),
+    kind(Pwritev, 11, Vectored, "pwritev", ["", "pwritev"], 10, "Pwritev report").writes(),
+    kind(Repwritev, 11, Vectored, "repwritev", ["", "repwritev"], 10, "Re-Pwritev report")
+        .writes()
+        .again(),
+    kind(Preadv, 12, Vectored, "preadv", ["", "preadv"], 10, "Preadv report"),
+    kind(Repreadv, 12, Vectored, "repreadv", ["", "repreadv"], 10, "Re-Preadv report").again(),
+    kind(Mixed, 8, Plain, "mixed", ["mixed", "workload"], 9, "Mixed workload report").writes(),
 ];
 
 /// Phases of throughput mode, in their order: as the report names those who do them, and the title of
 /// their spreadsheet row.
 const PHASES: [(Operation, &str, &str); 13] = [
-    (Operation::Write, "initial writers", "Initial write"),
-    (Operation::Rewrite, "rewriters", "Rewrite"),
-    (Operation::Read, "readers", "Read"),
-    (Operation::Reread, "re-readers", "Re-read"),
-    (Operation::BackwardRead, "reverse readers", "Reverse Read"),
-    (Operation::StrideRead, "stride readers", "Stride read"),
-    (Operation::RandomRead, "random readers", "Random read"),
-    (Operation::Mixed, "mixed workload", "Mixed workload"),
-    (Operation::RandomWrite, "random writers", "Random write"),
-    (Operation::Pwrite, "pwrite writers", "Pwrite"),
-    (Operation::Pread, "pread readers", "Pread"),
-    (Operation::Fwrite, "fwriters", "Fwrite"),
-    (Operation::Fread, "freaders", "Fread"),
+    (Write, "initial writers", "Initial write"),
+    (Rewrite, "rewriters", "Rewrite"),
+    (Read, "readers", "Read"),
+    (Reread, "re-readers", "Re-read"),
+    (BackwardRead, "reverse readers", "Reverse Read"),
+    (StrideRead, "stride readers", "Stride read"),
+    (RandomRead, "random readers", "Random read"),
+    (Mixed, "mixed workload", "Mixed workload"),
+    (RandomWrite, "random writers", "Random write"),
+    (Pwrite, "pwrite writers", "Pwrite"),
+    (Pread, "pread readers", "Pread"),
+    (Fwrite, "fwriters", "Fwrite"),
+    (Fread, "freaders", "Fread"),
 ];
 
 impl Operation {
     /// Those that have a column, in the order of the columns.
-    pub fn of_tables() -> impl Iterator<Item = Operation> {
+    pub fn in_tables() -> impl Iterator<Item = Operation> {
         KINDS.iter().map(|kind| kind.operation).filter(|operation| *operation != Operation::Mixed)
     }
 
@@ -325,11 +173,11 @@ impl Operation {
             11 | 12 => vectored,
             _ => true,
         };
-        Operation::of_tables().filter(shown).collect()
+        Operation::in_tables().filter(shown).collect()
     }
 
     /// Those that are a phase of throughput mode, in the order of the phases.
-    pub fn of_throughput() -> impl Iterator<Item = Operation> {
+    pub fn in_throughput() -> impl Iterator<Item = Operation> {
         PHASES.iter().map(|(operation, ..)| *operation)
     }
 
@@ -346,7 +194,6 @@ impl Operation {
 
     /// Whether it makes its file where there is none.
     pub fn makes_its_file(self) -> bool {
-        use Operation::{Fwrite, Pwrite, Pwritev, Write};
         matches!(self, Write | Fwrite | Pwrite | Pwritev)
     }
 
@@ -383,7 +230,7 @@ mod tests {
 
     #[test]
     fn phases_and_columns_are_ones_that_are() {
-        assert_eq!(Operation::of_tables().count(), 21);
+        assert_eq!(Operation::in_tables().count(), 21);
         for (operation, phase, sheet) in PHASES {
             assert!(!sheet.is_empty());
             assert_eq!(operation.phase(), phase);

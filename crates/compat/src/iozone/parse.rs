@@ -135,10 +135,11 @@ impl Reader<'_> {
         let name = format!("-{}", flag.name);
         let wrong = |(what, cure): Wrong| wrong(&name, what, cure);
         match flag.act {
-            Act::Set(set) => set(&mut self.call, value).map_err(wrong),
-            Act::Noted(set, note) => {
+            Act::Set(set) => {
                 set(&mut self.call, value).map_err(wrong)?;
-                self.call.notes.push(format!("-{}: {note}", flag.name));
+                if !flag.note.is_empty() {
+                    self.call.notes.push(format!("{name}: {}", flag.note));
+                }
                 Ok(())
             }
             Act::Refused(why) => Err(wrong((format!("cannot be had here: {}", flag.doc), why))),
@@ -228,7 +229,7 @@ fn finish(mut call: IozoneCommand) -> Result<IozoneCommand, Usage> {
 
 /// Whether throughput mode has a phase for a test.
 fn has_phase(test: u8) -> bool {
-    Operation::of_throughput().any(|operation| operation.kind().test == test)
+    Operation::in_throughput().any(|operation| operation.kind().test == test)
 }
 
 fn check_tests(call: &IozoneCommand) -> Result<(), Usage> {

@@ -30,13 +30,13 @@ const SHARE_MIN: f64 = 0.1;
 
 /// What answered a run. Devices are counted where enough was moved to be counted; what a check found
 /// there decides. Below that, pages of the files in the page cache tell.
-pub(super) fn of(record: &RunRecord, judged: &Judged) -> Source {
+pub(super) fn source_of(record: &RunRecord, judged: &Judged) -> Source {
     if judged.findings.iter().any(|finding| finding.check == "served-from-cache") {
         return Source::Memory;
     }
     let mut source = Source::Storage;
     for job in &record.jobs {
-        match of_job(record, job) {
+        match source_of_job(record, job) {
             Source::Memory => return Source::Memory,
             Source::Unknown => source = Source::Unknown,
             Source::Storage => {}
@@ -45,7 +45,7 @@ pub(super) fn of(record: &RunRecord, judged: &Judged) -> Source {
     if record.jobs.is_empty() { Source::Unknown } else { source }
 }
 
-fn of_job(record: &RunRecord, job: &JobRecord) -> Source {
+fn source_of_job(record: &RunRecord, job: &JobRecord) -> Source {
     if job.workload.direct {
         return Source::Storage;
     }
@@ -83,7 +83,7 @@ fn after(record: &RunRecord, job: &JobRecord) -> Source {
         // The file is gone, or the kernel does not tell: writes that are asked to wait for nothing
         // end in memory as long as there is room.
         Source::Unknown => Source::Memory,
-        told => told,
+        source => source,
     }
 }
 
@@ -120,7 +120,7 @@ mod tests {
     }
 
     fn source(record: &RunRecord) -> Source {
-        of(record, &Judged::default())
+        source_of(record, &Judged::default())
     }
 
     #[test]
@@ -167,7 +167,7 @@ mod tests {
             remedy: "".into(),
         };
         let judged = Judged { findings: vec![finding], ..Judged::default() };
-        assert_eq!(of(&record, &judged), Source::Memory);
+        assert_eq!(source_of(&record, &judged), Source::Memory);
         assert_eq!(source(&RunRecord::default()), Source::Unknown);
     }
 }

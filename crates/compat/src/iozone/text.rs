@@ -51,27 +51,27 @@ pub fn head(call: &IozoneCommand, banner: &Banner) -> String {
 fn options(call: &IozoneCommand) -> Vec<String> {
     let access = &call.access;
     let mut lines = Vec::new();
-    let mut say = |applies: bool, text: String| lines.extend(applies.then_some(text));
-    say(call.mode == Mode::Automatic, "Automatic mode".into());
-    say(access.direct, "O_DIRECT: past the page cache, but for fwrite and fread".into());
-    say(access.sync == Sync::Sync, "O_SYNC: each write waits for the medium".into());
-    say(access.sync == Sync::Dsync, "O_DSYNC: each write waits for its data on the medium".into());
-    say(access.fsync, "fsync is part of the time of writing".into());
-    say(access.calls == IoCalls::Mapping, "Files are mapped".into());
+    let mut add = |applies: bool, text: String| lines.extend(applies.then_some(text));
+    add(call.mode == Mode::Automatic, "Automatic mode".into());
+    add(access.direct, "O_DIRECT: past the page cache, but for fwrite and fread".into());
+    add(access.sync == Sync::Sync, "O_SYNC: each write waits for the medium".into());
+    add(access.sync == Sync::Dsync, "O_DSYNC: each write waits for its data on the medium".into());
+    add(access.fsync, "fsync is part of the time of writing".into());
+    add(access.calls == IoCalls::Mapping, "Files are mapped".into());
     if let IoCalls::Asynchronous(depth) = access.calls {
-        say(true, format!("POSIX asynchronous I/O, {depth} at a time"));
+        add(true, format!("POSIX asynchronous I/O, {depth} at a time"));
     }
-    say(access.cold, "Pages of the file are dropped before each test".into());
+    add(access.cold, "Pages of the file are dropped before each test".into());
     for size in &call.sizes {
-        say(true, format!("File size set to {size} kB"));
+        add(true, format!("File size set to {size} kB"));
     }
     for record in &call.records {
-        say(true, format!("Record Size {record} kB"));
+        add(true, format!("Record Size {record} kB"));
     }
     if let Mode::Throughput { from, to } = call.mode {
-        say(from == to, format!("{to} processes"));
-        say(from != to, format!("{from} to {to} processes"));
-        say(!call.together.stonewall, "Processes go on when the first has ended".into());
+        add(from == to, format!("{to} processes"));
+        add(from != to, format!("{from} to {to} processes"));
+        add(!call.together.stonewall, "Processes go on when the first has ended".into());
     }
     lines
 }
@@ -82,33 +82,6 @@ fn unit_words(unit: Unit) -> &'static str {
         Unit::Operations => "operations per second",
         Unit::Microseconds => "microseconds per operation",
     }
-}
-
-/// The unit behind a figure.
-pub(super) fn unit(unit: Unit) -> &'static str {
-    match unit {
-        Unit::Kilobytes => "kB/sec",
-        Unit::Operations => "ops/sec",
-        Unit::Microseconds => "usec/op",
-    }
-}
-
-/// A figure in the unit that was asked for.
-pub(super) fn rate(call: &IozoneCommand, figure: &Figure) -> f64 {
-    match call.show.unit {
-        Unit::Kilobytes => figure.bytes_per_second / 1024.0,
-        Unit::Operations => figure.ops_per_second,
-        Unit::Microseconds => figure.us_per_op(),
-    }
-}
-
-/// A figure as it stands in a table.
-pub(super) fn shown(call: &IozoneCommand, figure: &Figure) -> String {
-    format!("{:.1$}", rate(call, figure), decimals(call))
-}
-
-fn decimals(call: &IozoneCommand) -> usize {
-    if call.show.unit == Unit::Microseconds { 2 } else { 0 }
 }
 
 /// What follows the figures: how it ended, sheets, then what answered, latencies, verdict and
@@ -135,7 +108,7 @@ pub fn report(call: &IozoneCommand, conclusion: &Conclusion, style: &Style) -> S
 pub fn sheets(call: &IozoneCommand, figures: &[Figure]) -> Vec<Sheet> {
     match call.mode {
         Mode::Throughput { .. } => throughput::sheets(call, figures),
-        _ => table::sheets(&call.operations(), figures, |figure| rate(call, figure)),
+        _ => table::sheets(&call.operations(), figures, |figure| figure.throughput(call.show.unit)),
     }
 }
 
@@ -153,7 +126,7 @@ fn more(call: &IozoneCommand, conclusion: &Conclusion) -> String {
         out += &match throughput {
             true => throughput::sheet_text(call, &sheets),
             false => {
-                let text = table::sheet_text(&sheets, decimals(call));
+                let text = table::sheet_text(&sheets, call.show.unit.decimals());
                 format!("Excel output is below:\n{text}")
             }
         };

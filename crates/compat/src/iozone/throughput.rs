@@ -2,8 +2,7 @@
 
 use super::conclusion::Figure;
 use super::table::Sheet;
-use super::text::{rate, unit};
-use super::{IozoneCommand, Operation, Unit};
+use super::{IozoneCommand, Operation, Process, Unit};
 
 /// The block of a figure, below that of `before`.
 pub(super) fn text(call: &IozoneCommand, before: Option<&Figure>, figure: &Figure) -> String {
@@ -27,9 +26,12 @@ fn head(figure: &Figure) -> String {
 }
 
 fn phase(call: &IozoneCommand, figure: &Figure) -> String {
-    let unit = unit(call.show.unit);
+    let unit = call.show.unit.label();
     let (count, who) = (figure.processes.unwrap_or(1), figure.operation.phase());
-    let rates: Vec<f64> = figure.each.iter().map(|process| of_process(call, process)).collect();
+    let rate = |process: &Process| {
+        call.show.unit.convert(process.bytes_per_second, process.ops_per_second)
+    };
+    let rates: Vec<f64> = figure.each.iter().map(rate).collect();
     // Of times an operation takes, those of processes that work side by side add up to none.
     let children = match call.show.unit {
         Unit::Microseconds => mean(&rates),
@@ -41,7 +43,7 @@ fn phase(call: &IozoneCommand, figure: &Figure) -> String {
     let see = |who_sees: &str| format!("{who_sees} throughput for {count:>2} {who}");
     let mut out = String::from("\n");
     out += &line(&see("Children see"), 1, children, unit);
-    out += &line(&see("Parent sees"), 1, rate(call, figure), unit);
+    out += &line(&see("Parent sees"), 1, figure.throughput(call.show.unit), unit);
     let least = rates.iter().copied().reduce(f64::min).unwrap_or(0.0);
     let most = rates.iter().copied().reduce(f64::max).unwrap_or(0.0);
     out += &line("Min throughput per process", 3, least, unit);
@@ -72,15 +74,6 @@ fn mean(rates: &[f64]) -> f64 {
     if rates.is_empty() { 0.0 } else { rates.iter().sum::<f64>() / rates.len() as f64 }
 }
 
-fn of_process(call: &IozoneCommand, process: &super::Process) -> f64 {
-    match call.show.unit {
-        Unit::Kilobytes => process.bytes_per_second / 1024.0,
-        Unit::Operations => process.ops_per_second,
-        Unit::Microseconds if process.ops_per_second > 0.0 => 1e6 / process.ops_per_second,
-        Unit::Microseconds => 0.0,
-    }
-}
-
 /// For each pair of sizes: a row for each phase, a column for each number of processes.
 pub(super) fn sheets(call: &IozoneCommand, figures: &[Figure]) -> Vec<Sheet> {
     let mut sizes: Vec<(u64, u64)> = figures.iter().map(Figure::sizes).collect();
@@ -96,7 +89,7 @@ pub(super) fn sheets(call: &IozoneCommand, figures: &[Figure]) -> Vec<Sheet> {
                 (figure.operation, figure.sizes()) == (operation, (size, record))
                     && figure.processes.map(u64::from) == Some(count)
             };
-            figures.iter().find(here).map(|figure| rate(call, figure))
+            figures.iter().find(here).map(|figure| figure.throughput(call.show.unit))
         };
         let row = |operation: Operation| {
             let row = columns.iter().map(|count| figure(operation, *count)).collect();
@@ -117,7 +110,7 @@ pub(super) fn sheet_text(call: &IozoneCommand, sheets: &[Sheet]) -> String {
         "\n\"Throughput report Y-axis is type of test X-axis is number of processes\"\n",
     );
     for sheet in sheets {
-        out += &format!("\"{}\"\n\"Output is in {}\"\n", sheet.title, unit(call.show.unit));
+        out += &format!("\"{}\"\n\"Output is in {}\"\n", sheet.title, call.show.unit.label());
         for (name, figures) in &sheet.rows {
             let figures = figures.iter().map(|figure| format!(" {:>10.2} ", figure.unwrap_or(0.0)));
             out += &format!("\n\"{name:>15} \"{}\n", figures.collect::<String>());

@@ -51,15 +51,16 @@ fn operation(kind: OpKind) -> &'static str {
     }
 }
 
+/// Name of the call that an engine makes on the names of files.
 fn file_call(engine: Engine) -> Option<&'static str> {
-    match engine {
-        Engine::Filecreate => Some("creation"),
-        Engine::Filestat | Engine::Dirstat => Some("stat"),
-        Engine::Filedelete => Some("unlink"),
-        Engine::Dircreate => Some("mkdir"),
-        Engine::Dirdelete => Some("rmdir"),
-        _ => None,
-    }
+    let names = engine.name_use()?;
+    Some(match (names.changes, names.must_exist, names.directories) {
+        (false, ..) => "stat",
+        (true, false, false) => "creation",
+        (true, false, true) => "mkdir",
+        (true, true, false) => "unlink",
+        (true, true, true) => "rmdir",
+    })
 }
 
 fn errno_text(errno: i32) -> String {

@@ -1,48 +1,13 @@
 //! Keys, region and endpoint as the environment and shared profiles give them, so that nobody has
 //! to write a secret into a command line or a job.
 
+mod context;
 mod profiles;
 
+pub use context::{ProcessContext, SourcedValue, ThisProcess};
+
+use context::set;
 use profiles::{Profiles, Setting};
-use std::fmt;
-use std::io;
-use std::path::{Path, PathBuf};
-
-/// Variables and files that a process can read. Tests have their own.
-pub trait ProcessContext {
-    /// A variable of the environment.
-    fn variable(&self, name: &str) -> Option<String>;
-    /// A file's content.
-    fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
-}
-
-/// The environment of this process and the files of this machine.
-pub struct ThisProcess;
-
-impl ProcessContext for ThisProcess {
-    fn variable(&self, name: &str) -> Option<String> {
-        std::env::var(name).ok()
-    }
-
-    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        std::fs::read(path)
-    }
-}
-
-/// A value and where it comes from. Its `Debug` shows only where from: it may be a secret.
-#[derive(Clone, PartialEq, Eq)]
-pub struct SourcedValue {
-    /// The value.
-    pub value: String,
-    /// Where it was found: "the variable AWS_REGION", "/root/.aws/config:3".
-    pub from: String,
-}
-
-impl fmt::Debug for SourcedValue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "SourcedValue(from {})", self.from)
-    }
-}
 
 /// An access key. Its parts come from one place: those of two never fit together.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -129,11 +94,6 @@ impl Credentials {
         let endpoint = Some(found(&format!("{scheme}://{host}")));
         Ok(Some(Credentials { keys: Some(keys), region: None, endpoint }))
     }
-}
-
-/// A variable that says something: an empty one is as good as none.
-fn set(context: &dyn ProcessContext, name: &str) -> Option<String> {
-    context.variable(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
 }
 
 fn found(context: &dyn ProcessContext, name: &str) -> Option<SourcedValue> {
@@ -246,14 +206,6 @@ impl Settings<'_> {
                 .find_map(|file| file.service(&services, "s3.endpoint_url").map(Setting::found))
         };
         self.found("s3.endpoint_url").or_else(of_services).or_else(|| self.found("endpoint_url"))
-    }
-}
-
-/// `path` with the home directory in place of `~`.
-fn at_home(context: &dyn ProcessContext, path: &str) -> Option<PathBuf> {
-    match path.strip_prefix("~/") {
-        Some(rest) => Some(Path::new(&set(context, "HOME")?).join(rest)),
-        None => Some(path.into()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The files that hold shared profiles.
 
-use super::{ProcessContext, SourcedValue, at_home, set};
+use super::context::{ProcessContext, SourcedValue, at_home, set};
 use std::io;
 use std::path::{Path, PathBuf};
 

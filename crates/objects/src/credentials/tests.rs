@@ -3,6 +3,8 @@
 use super::*;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
 
 #[derive(Default)]
 struct FakeContext {

@@ -1,11 +1,13 @@
 //! Requests as bytes: the head of an HTTP/1.1 request, and who asks.
 
+mod body;
 mod encode;
 mod paths;
 mod s3;
 mod spelling;
 mod v4;
 
+pub use body::Body;
 pub use encode::decoded;
 
 use crate::{Access, Endpoint, Failure, Protocol, Request, Security, Store};
@@ -16,20 +18,8 @@ use s3::S3;
 use sha2::{Digest, Sha256};
 use spelling::{Spelling, printable};
 use std::io::Write;
-use std::ops::Range;
 use std::time::SystemTime;
 use v4::V4;
-
-/// What goes behind a head.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Body {
-    /// Nothing.
-    Nothing,
-    /// These bytes of the slot's content.
-    Content(Range<usize>),
-    /// This text.
-    Text(Vec<u8>),
-}
 
 /// Writes the heads of requests to one store. It belongs to one thread.
 pub struct Signer {
@@ -226,31 +216,6 @@ fn basic(user: &str, password: &str) -> Result<String, Failure> {
         return Err(Failure::Refused(why.into()));
     }
     Ok(format!("Basic {}", BASE64_STANDARD.encode(format!("{user}:{password}"))))
-}
-
-/// The bytes of a content of `whole` bytes that a request sends.
-fn part(from: u64, length: u64, whole: usize) -> Result<Range<usize>, Failure> {
-    let end = from.checked_add(length).and_then(|end| usize::try_from(end).ok());
-    match end.filter(|end| *end <= whole) {
-        Some(end) => Ok(end - length as usize..end),
-        None => Err(Failure::Refused(format!(
-            "{length} bytes from byte {from} on were to be sent, and there are {whole}"
-        ))),
-    }
-}
-
-/// Asks for a part of an object only, given its first byte and its length; `None`: for all of it.
-fn range(range: Option<(u64, u64)>, to: &mut Spelling) -> Result<(), Failure> {
-    let Some((first, length)) = range else { return Ok(()) };
-    match first.checked_add(length).filter(|_| length > 0) {
-        Some(end) => {
-            to.header("range", format_args!("bytes={first}-{}", end - 1));
-            Ok(())
-        }
-        None => Err(Failure::Refused(format!(
-            "{length} bytes from byte {first} on are no range: expected at least one, below 2^64"
-        ))),
-    }
 }
 
 #[cfg(test)]

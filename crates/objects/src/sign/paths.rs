@@ -1,8 +1,8 @@
 //! How stores spell requests whose objects are paths: WebDAV (RFC 4918) and Swift.
 
+use super::body::{Body, ask_for_range, part};
 use super::encode::push_encoded_path;
 use super::spelling::Spelling;
-use super::{Body, part};
 use crate::{Action, Failure, Protocol, Request};
 
 /// Spells a request, all but who asks, and says what its body is.
@@ -29,7 +29,7 @@ pub fn spell(
     let (method, body) = match &request.action {
         Action::Put => ("PUT", Body::Content(part(0, request.length, content)?)),
         Action::Get { range } => {
-            super::range(*range, to)?;
+            ask_for_range(*range, to)?;
             ("GET", Body::Nothing)
         }
         Action::Head | Action::HeadBucket => ("HEAD", Body::Nothing),

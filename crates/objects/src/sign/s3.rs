@@ -1,8 +1,8 @@
 //! How S3 spells requests.
 
+use super::body::{Body, ask_for_range, part};
 use super::encode::push_encoded_path;
 use super::spelling::{Spelling, printable};
-use super::{Body, part};
 use crate::endpoints::is_address;
 use crate::{Action, Addressing, CustomerKey, Endpoint, Failure, Request, Security, Store};
 use base64::Engine;
@@ -100,7 +100,7 @@ impl S3 {
         let (method, body) = match &request.action {
             Action::Put => ("PUT", Body::Content(part(0, request.length, content)?)),
             Action::Get { range } => {
-                super::range(*range, to)?;
+                ask_for_range(*range, to)?;
                 ("GET", Body::Nothing)
             }
             Action::Head | Action::HeadBucket => ("HEAD", Body::Nothing),

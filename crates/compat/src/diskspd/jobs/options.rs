@@ -1,6 +1,6 @@
 //! The options of a job, as fathom takes them.
 
-use super::{Clones, Unsuitable, files};
+use super::layout::{Clones, Unsuitable, files};
 use crate::diskspd::profile::{
     Access, Affinity, Cache, Content, Profile, Spread, Target, Throughput, TimeSpan,
 };

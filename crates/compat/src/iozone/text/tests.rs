@@ -103,9 +103,9 @@ fn many_figures_are_in_tables() {
 #[test]
 fn figures_are_in_the_unit_that_was_asked_for() {
     let figure = &conclusion().figures[0];
-    assert_eq!(shown(&call("-s 64"), figure), "1000");
-    assert_eq!(shown(&call("-s 64 -O"), figure), "250");
-    assert_eq!(shown(&call("-s 64 -N"), figure), "4000.00");
+    assert_eq!(figure.shown(call("-s 64").show.unit), "1000");
+    assert_eq!(figure.shown(call("-s 64 -O").show.unit), "250");
+    assert_eq!(figure.shown(call("-s 64 -N").show.unit), "4000.00");
 }
 
 #[test]
