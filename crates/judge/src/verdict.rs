@@ -3,6 +3,7 @@
 mod indicators;
 mod limit;
 mod program;
+mod rule;
 mod rules;
 mod storage;
 mod validity;
@@ -13,7 +14,7 @@ use crate::case::{Case, Part};
 use crate::finding::Finding;
 use indicators::Indicators;
 use record::{Medium, Nanos, RunRecord, Severity};
-use rules::{RuleInput, RuleOutcome};
+use rule::{RuleInput, RuleOutcome};
 
 /// Kernel counters step by 10 ms and the machine is sampled every 100 ms: verdicts on a shorter window
 /// are a guess.

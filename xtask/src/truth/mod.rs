@@ -4,6 +4,7 @@
 mod score;
 mod server;
 mod shape;
+mod situation;
 mod situations;
 mod stage;
 mod table;
@@ -13,7 +14,7 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use score::{Outcome, score};
 use signal_hook::consts::{SIGINT, SIGTERM};
-use situations::Situation;
+use situation::Situation;
 use stage::{Made, Stage};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! Whether a verdict and its warnings are right.
 
-use super::situations::Situation;
+use super::situation::Situation;
 use super::stage::Made;
 use serde_json::Value;
 

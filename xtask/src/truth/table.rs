@@ -1,7 +1,7 @@
 //! The table of what was made and what was said.
 
 use super::score::Outcome;
-use super::situations::Situation;
+use super::situation::Situation;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 

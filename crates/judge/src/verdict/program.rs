@@ -1,7 +1,8 @@
 //! The rules for programs: their I/Os are not counted, so the rules use how busy CPUs and disks were.
 
 use super::limit::{Confidence, Limit};
-use super::rules::{self, RuleInput, RuleOutcome};
+use super::rule::{RuleInput, RuleOutcome};
+use super::rules;
 use super::storage;
 use crate::case::{CpuShare, Part};
 use crate::finding::Figure;

@@ -1,41 +1,14 @@
 //! The rules of verdicts, in order: the first rule that finds a limit decides. Rules about the request
 //! come before rules about the response of the storage.
 
-use super::indicators::Indicators;
 use super::limit::{Confidence, Limit};
+use super::rule::{CPU_BOUND, HALF, MOST, RuleInput, RuleOutcome};
 use super::storage;
-use crate::case::{Case, Part};
+use crate::case::Part;
 use crate::checks::server_on_this_host;
-use crate::finding::{Figure, Finding};
+use crate::finding::Figure;
 use record::human::{count, percent, rate, time};
 use record::{DeviceFacts, Direction, DiskSample, Medium, Sentence, Severity};
-
-/// The limit that a rule found.
-pub(super) struct RuleOutcome {
-    pub(super) limit: Limit,
-    pub(super) confidence: Confidence,
-    pub(super) because: Sentence,
-    pub(super) figures: Vec<Figure>,
-}
-
-impl RuleOutcome {
-    pub(super) fn new(
-        limit: Limit,
-        confidence: Confidence,
-        because: impl Into<Sentence>,
-        figures: impl Into<Vec<Figure>>,
-    ) -> RuleOutcome {
-        RuleOutcome { limit, confidence, because: because.into(), figures: figures.into() }
-    }
-}
-
-/// The evidence that rules use.
-pub(super) struct RuleInput<'a> {
-    pub(super) case: &'a Case<'a>,
-    pub(super) part: &'a Part<'a>,
-    pub(super) findings: &'a [&'a Finding],
-    pub(super) indicators: Indicators,
-}
 
 type Rule = fn(&RuleInput) -> Option<RuleOutcome>;
 
@@ -81,13 +54,7 @@ const CACHED_CLEARLY: f64 = 0.1;
 const CACHED_PARTLY: f64 = 0.5;
 /// Less data than this is lost among what else the machine does.
 const CACHED_BYTES_MIN: u64 = 4 << 20;
-/// A worker that needs a CPU all the time, edges of the window apart.
-pub(super) const CPU_BOUND: f64 = 0.9;
 const CPU_BOUND_CLEARLY: f64 = 0.97;
-/// Most of the time.
-pub(super) const MOST: f64 = 0.7;
-/// Half of the time.
-pub(super) const HALF: f64 = 0.5;
 
 /// The limit of a part.
 pub(super) fn decide(input: &RuleInput) -> RuleOutcome {
@@ -96,34 +63,6 @@ pub(super) fn decide(input: &RuleInput) -> RuleOutcome {
     let about_data = if moves_data { DATA_RULES } else { &[] };
     let mut rules = REQUEST_RULES.iter().chain(about_data).chain(STORAGE_RULES);
     rules.find_map(|rule| rule(input)).unwrap_or_else(|| unknown(input))
-}
-
-impl RuleInput<'_> {
-    pub(super) fn found(&self, check: &str, least: Severity) -> Option<&Finding> {
-        let said = |f: &&&Finding| f.check == check && f.severity >= least;
-        self.findings.iter().find(said).copied()
-    }
-
-    /// Polling keeps a worker on its CPU whatever limits it.
-    pub(super) fn polls(&self) -> bool {
-        ["hipri", "sqthread_poll"].iter().any(|name| self.part.setting(name).is_some())
-    }
-
-    /// Settings that make the load generator work for each I/O.
-    fn own_work(&self) -> Option<&'static str> {
-        ["thinktime_ns", "refill_buffers", "buffer_compress_percentage", "dedupe_percentage"]
-            .into_iter()
-            .find(|name| self.part.setting(name).is_some())
-    }
-
-    /// A CPU figure for the outcomes that show one.
-    pub(super) fn cpu_figure(&self) -> Figure {
-        Figure::new("workers' time on a CPU", self.indicators.on_cpu * 100.0, "percent")
-    }
-
-    pub(super) fn latency_figure(&self) -> Figure {
-        Figure::new("mean latency", self.indicators.latency_ns, "ns")
-    }
 }
 
 fn nothing_done(input: &RuleInput) -> Option<RuleOutcome> {
@@ -419,7 +358,7 @@ fn limited_by_cpu(input: &RuleInput) -> Option<RuleOutcome> {
     if indicators.wanted_cpu() < CPU_BOUND {
         return limited_by_one_cpu(input);
     }
-    let memory = device_is_memory(input);
+    let memory = input.device_is_memory();
     // Where the device was full as well, only a worker that never sleeps is slower than it.
     let contradicted = at_device >= MOST && !memory;
     let confidence = match indicators.wanted_cpu() >= CPU_BOUND_CLEARLY {
@@ -458,11 +397,6 @@ fn limited_by_cpu(input: &RuleInput) -> Option<RuleOutcome> {
 /// One CPU that does the kernel's work for all.
 fn limited_by_one_cpu(input: &RuleInput) -> Option<RuleOutcome> {
     limited_by_finding(input, "cpu-bound", Limit::Cpu, Confidence::Medium)
-}
-
-pub(super) fn device_is_memory(input: &RuleInput) -> bool {
-    let disks = input.case.disks_of(input.part);
-    !disks.is_empty() && disks.iter().all(|disk| disk.is_memory())
 }
 
 /// Workers that ask a server and do not need their CPUs wait for it, or it for a CPU of theirs.

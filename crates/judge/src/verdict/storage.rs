@@ -1,7 +1,7 @@
 //! The rules about storage: the device, its neighbours, and what answers in its place.
 
 use super::limit::{Confidence, Limit};
-use super::rules::{CPU_BOUND, HALF, MOST, RuleInput, RuleOutcome, device_is_memory};
+use super::rule::{CPU_BOUND, HALF, MOST, RuleInput, RuleOutcome};
 use crate::checks::{never_written, noisy_neighbour};
 use crate::finding::Figure;
 use record::human::{list, percent, time};
@@ -192,7 +192,7 @@ pub(super) fn limited_by_device(input: &RuleInput) -> Option<RuleOutcome> {
 
 /// A device that is memory: CPUs do its work, in the workers or in threads of the kernel.
 pub(super) fn limited_by_memory_device(input: &RuleInput) -> Option<RuleOutcome> {
-    device_is_memory(input).then(|| {
+    input.device_is_memory().then(|| {
         RuleOutcome::new(
             Limit::Cpu,
             Confidence::Medium,

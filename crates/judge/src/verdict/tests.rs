@@ -532,7 +532,7 @@ fn short_runs_are_judged_by_the_samples_around_their_io() {
     takes(&mut short, Direction::Read, LATENCY / 64);
     on_cpu(&mut short, 0.05, 0.2);
     let mut run = record(vec![short]);
-    let mut sample = |at: u64, bytes: u64, queue_ms: u64| {
+    let sample = |at: u64, bytes: u64, queue_ms: u64| {
         let mut sample = run.timeline.samples[0].clone();
         sample.at = Nanos(at * MS);
         let disk = sample.disks.get_mut("sda").unwrap();

@@ -1,6 +1,6 @@
 //! Runs that memory serves.
 
-use super::{ANY, READS, Situation, WRITES};
+use crate::truth::situation::{ANY, READS, Situation, WRITES};
 use crate::truth::stage::{Made, noise};
 use std::io::Read;
 

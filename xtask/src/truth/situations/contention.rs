@@ -1,6 +1,6 @@
 //! Other processes on the same disk.
 
-use super::{READS, Situation};
+use crate::truth::situation::{READS, Situation};
 use crate::truth::stage::{Made, Stage};
 use anyhow::Result;
 

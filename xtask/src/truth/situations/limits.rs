@@ -1,7 +1,7 @@
 //! Limits that somebody set: control groups, rates, pauses, targets.
 
-use super::{ANY, READS, Situation};
 use crate::truth::shape::{Shape, spread};
+use crate::truth::situation::{ANY, READS, Situation};
 use crate::truth::stage::{Group, Made, Stage};
 use anyhow::Result;
 use testbed::Seeded;

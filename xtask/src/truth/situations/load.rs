@@ -1,6 +1,6 @@
 //! CPUs and the load generator as the limit.
 
-use super::{ANY, READS, Situation, WRITES};
+use crate::truth::situation::{ANY, READS, Situation, WRITES};
 use crate::truth::stage::{Made, Process, Stage};
 use anyhow::Result;
 

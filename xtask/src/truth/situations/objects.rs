@@ -1,8 +1,8 @@
 //! Object stores.
 
-use super::Situation;
 use crate::truth::server::{Behaviour, Server};
 use crate::truth::shape::spread;
+use crate::truth::situation::Situation;
 use crate::truth::stage::{Made, Stage};
 use anyhow::Result;
 use std::time::Duration;

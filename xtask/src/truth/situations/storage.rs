@@ -1,7 +1,7 @@
 //! Storage that limits the run itself.
 
-use super::{ANY, READS, Situation, WRITES};
 use crate::truth::shape::spread;
+use crate::truth::situation::{ANY, READS, Situation, WRITES};
 use crate::truth::stage::{DirtyLimit, Made, noise};
 use std::thread::sleep;
 use std::time::Duration;
