@@ -1,5 +1,6 @@
 //! What limited a job, how sure that is, and what its number may be used for.
 
+mod cap;
 mod indicators;
 mod limit;
 mod program;

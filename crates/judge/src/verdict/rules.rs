@@ -1,6 +1,7 @@
 //! The rules of verdicts, in order: the first rule that finds a limit decides. Rules about the request
 //! come before rules about the response of the storage.
 
+use super::cap;
 use super::limit::{Confidence, Limit};
 use super::rule::{CPU_BOUND, HALF, MOST, RuleInput, RuleOutcome};
 use super::storage;
@@ -37,6 +38,7 @@ const STORAGE_RULES: &[Rule] = &[
     limited_by_cpu,
     limited_by_server,
     storage::limited_by_neighbour,
+    cap::limited_by_cap,
     storage::limited_by_device,
     storage::limited_by_writeback,
     storage::limited_by_memory_device,
