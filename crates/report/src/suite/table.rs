@@ -6,7 +6,7 @@ use record::human;
 use suite::test::{Conclusion, Row};
 
 /// Widths of the columns: what and depth, IOPS, MiB/s, three percentiles. The limit follows.
-const WIDTHS: [usize; 6] = [20, 11, 7, 11, 11, 11];
+const WIDTHS: [usize; 6] = [20, 10, 7, 11, 11, 11];
 
 /// The table: two lines a row, the second with the intervals. 80 characters wide.
 pub(super) fn text(conclusion: &Conclusion, style: &Style) -> String {

@@ -87,13 +87,13 @@ ext4 > vda
 one file of 2 GiB, O_DIRECT, io_uring, 3 rounds in 1 min 58 s; writes: write
 back, flushed
 
-               depth       IOPS  MiB/s        p50        p99      p99.9 limit
-seq read 1 MiB     8     2.13 k   2134     3.6 ms    14.4 ms     108 ms device
-                      2.07-2.22         3.49-3.74      14-15    105-112
-rand read 4 KiB  128     1.02 M   3984    99.9 µs     400 µs       3 ms device
-                     0.989-1.06          96.9-104    388-416  2.91-3.12
-write + fsync      1        812   3.17     1.2 ms     4.8 ms      36 ms device
-                        788-844         1.16-1.25  4.66-4.99  34.9-37.4
+               depth      IOPS  MiB/s        p50        p99      p99.9 limit
+seq read 1 MiB     8    2.13 k   2134     3.6 ms    14.4 ms     108 ms device
+                     2.07-2.22         3.49-3.74      14-15    105-112
+rand read 4 KiB  128    1.02 M   3984    99.9 µs     400 µs       3 ms device
+                    0.989-1.06          96.9-104    388-416  2.91-3.12
+write + fsync      1       812   3.17     1.2 ms     4.8 ms      36 ms device
+                       788-844         1.16-1.25  4.66-4.99  34.9-37.4
 Below each row: 95 % intervals, by 3 rounds. Latencies of write + fsync are
 those of fsync.
 ";
