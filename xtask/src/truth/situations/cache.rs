@@ -71,7 +71,7 @@ pub const ALL: &[Situation] = &[
         may: MEMORY,
         make: |stage| {
             let device = stage.loop_device(false);
-            let mut shape = stage.small_shape(ANY);
+            let mut shape = stage.small_shape(ANY).lasting(&mut stage.seeded, 200);
             shape.size = shape.size.max(8 << 20);
             // Its file is in the page cache.
             std::io::copy(&mut std::fs::File::open(&device.file)?, &mut std::io::sink())?;

@@ -77,7 +77,8 @@ pub const ALL: &[Situation] = &[
         what: "a Poisson rate that the disk keeps",
         limits: &["rate"],
         must: &[],
-        may: &["repeated-offsets"],
+        // Arrivals in bursts wait for each other.
+        may: &["repeated-offsets", "coordinated-omission"],
         make: |stage| {
             let shape = slow(stage.shape(READS), &mut stage.seeded);
             let rate = stage.seeded.between(100, 400);

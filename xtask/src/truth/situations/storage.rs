@@ -38,9 +38,16 @@ pub const ALL: &[Situation] = &[
     Situation {
         name: "disk-buffered-read",
         what: "buffered reads of files that are not in the page cache",
-        limits: &["device"],
+        // Read-ahead can be faster than the CPU that copies small blocks.
+        limits: &["device", "CPU"],
         must: &[],
-        may: &["served-from-cache", "smaller-than-memory", "repeated-offsets", "depth-not-reached"],
+        may: &[
+            "served-from-cache",
+            "smaller-than-memory",
+            "repeated-offsets",
+            "depth-not-reached",
+            "cpu-bound",
+        ],
         make: |stage| {
             let mut shape = stage.shape(READS);
             // Once over the file: a second pass would be served by the cache.
@@ -113,7 +120,8 @@ pub const ALL: &[Situation] = &[
         what: "writes with fsync after every 1, 8 or 64",
         limits: &["device"],
         must: &[],
-        may: &["repeated-offsets"],
+        // The queue is emptied for each fsync, and what follows the last one is still in memory.
+        may: &["repeated-offsets", "depth-not-reached", "served-from-cache"],
         make: |stage| {
             let mut shape = stage.shape(WRITES);
             shape.block = shape.block.min(64 << 10);
