@@ -293,6 +293,7 @@ pub(crate) fn value(comparison: &Comparison) -> Value {
             comparison.is_spread_assumed.then_some(ASSUMED_SPREAD_OF_TAILS),
         "different": comparison.is_different(),
         "slower_beyond_tolerance": comparison.is_slower(),
+        "nothing_compared": comparison.obstacle(),
     })
 }
 
@@ -437,6 +438,8 @@ mod tests {
         let comparison = judge::compare::compare(&set, &short, &Options::default());
         let text = text(&comparison, &Style::default());
         assert!(text.contains("nothing could be compared: too short"), "{text}");
+        let reason = value(&comparison)["nothing_compared"].clone();
+        assert!(reason.as_str().unwrap().starts_with("too short"), "{reason}");
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     }
 

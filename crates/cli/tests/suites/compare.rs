@@ -61,7 +61,10 @@ fn other_block_sizes_are_not_compared() {
     let directory = scratch();
     made(directory.path(), "a.json", &[]);
     made(directory.path(), "b.json", &["--bs=8k"]);
-    let ran = compare(directory.path(), &["a.json", "b.json"]).expect(0);
+    // A pipeline must not take a comparison of nothing for a passed one.
+    let ran = compare(directory.path(), &["a.json", "b.json"]).expect(4);
+    let nothing = "nothing could be compared: the workloads differ (a: bs)";
+    assert!(ran.out.contains(nothing), "{}", ran.out);
     assert!(ran.out.contains("not comparable, the workload differs"), "{}", ran.out);
     assert!(ran.out.contains("bs: "), "{}", ran.out);
 }

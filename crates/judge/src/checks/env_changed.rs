@@ -1,11 +1,12 @@
 //! Were two runs made in the same circumstances?
 
 use super::check::{Check, How, Look, Proof};
+use super::device_pairs::{DevicePairs, kind};
 use super::words::{count, list, size};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
-use record::{DeviceFacts, DeviceKind, RunRecord, Severity};
-use std::collections::BTreeMap;
+use record::{DeviceFacts, RunRecord, Severity};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Differences told one by one; of more the first are told.
 const TOLD: usize = 6;
@@ -34,7 +35,7 @@ pub(super) const CHECK: Check = Check {
 /// Something that was not the same in two runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// What it is ("scheduler of disk 1").
+    /// What it is ("scheduler of disk sda").
     pub what: String,
     /// Its value in the earlier run; "none" where there was none.
     pub before: String,
@@ -49,22 +50,27 @@ pub fn environment_differences(earlier: &RunRecord, later: &RunRecord) -> Vec<Di
     if earlier.origin.is_some() || later.origin.is_some() {
         return unknown_on_a_side(earlier, later);
     }
-    let (before, after) = (circumstances(earlier), circumstances(later));
-    let mut names: Vec<&String> = before.keys().chain(after.keys()).collect();
-    names.sort_unstable();
-    names.dedup();
-    names.retain(|name| before.get(*name) != after.get(*name));
-    names.sort_by_key(|name| LIGHT.contains(&name.as_str()));
+    let cases = [&Case::of(earlier), &Case::of(later)];
+    let pairs = DevicePairs::of(cases[0], cases[1]);
+    let (before, after) =
+        (circumstances(cases[0], &pairs, 0), circumstances(cases[1], &pairs, 1));
+    let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     let value = |side: &BTreeMap<String, String>, name: &String| {
         side.get(name).filter(|text| !text.is_empty()).map_or("none".to_owned(), Clone::clone)
     };
-    let difference = |name: &String| Difference {
+    let setting = |name: &String| Difference {
         what: name.clone(),
         before: value(&before, name),
         after: value(&after, name),
         is_grave: !LIGHT.contains(&name.as_str()),
     };
-    names.into_iter().map(difference).collect()
+    let device = |(what, before, after, is_grave)| Difference { what, before, after, is_grave };
+    let mut all: Vec<Difference> = names.into_iter().map(setting).collect();
+    // What is not recorded and what is "none" read the same.
+    all.retain(|difference| difference.before != difference.after);
+    all.extend(pairs.differences(&cases).into_iter().map(device));
+    all.sort_by_key(|difference| !difference.is_grave);
+    all
 }
 
 /// What can be said where a record was read from another program's output: of two such, nothing.
@@ -110,16 +116,16 @@ fn look(earlier: &RunRecord, later: &RunRecord) -> Vec<Finding> {
 
 /// Everything that figures depend on beside the jobs, by name. What changes from run to run by
 /// itself (load, free space, device numbers) is left out.
-fn circumstances(record: &RunRecord) -> BTreeMap<String, String> {
-    let mut all = machine(record);
-    let case = Case::of(record);
+fn circumstances(case: &Case, pairs: &DevicePairs, run: usize) -> BTreeMap<String, String> {
+    let mut all = machine(case.record);
     for part in &case.parts {
         // Job names tell the parts of both runs apart; a single job needs none.
         let prefix = match case.parts.len() {
             1 => String::new(),
             _ => format!("{}: ", part.name),
         };
-        all.extend(storage(&case, part).into_iter().map(|(name, v)| (prefix.clone() + &name, v)));
+        let storage = storage(case, part, pairs, run);
+        all.extend(storage.into_iter().map(|(name, value)| (prefix.clone() + &name, value)));
     }
     all
 }
@@ -159,7 +165,7 @@ fn machine(record: &RunRecord) -> BTreeMap<String, String> {
 }
 
 /// What is under the files of a job.
-fn storage(case: &Case, part: &Part) -> BTreeMap<String, String> {
+fn storage(case: &Case, part: &Part, pairs: &DevicePairs, run: usize) -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
     let filesystems = case.filesystems_of(part);
     let kinds: Vec<&str> = filesystems.iter().map(|f| f.kind.as_str()).collect();
@@ -179,10 +185,10 @@ fn storage(case: &Case, part: &Part) -> BTreeMap<String, String> {
         part.devices.iter().filter_map(|name| case.device(name)).collect();
     let kinds: Vec<&str> = devices.iter().map(|device| kind(device)).collect();
     all.insert("devices".to_owned(), kinds.join(" on "));
-    for (level, device) in (1..).zip(&devices) {
-        let place = format!("{} {level}", kind(device));
+    for device in devices {
+        let Some(label) = pairs.label(run, &device.name) else { continue };
         let mut set = |what: &str, value: String| {
-            all.insert(format!("{what} of {place}"), value);
+            all.insert(format!("{what} of {label}"), value);
         };
         set("model", device.model.clone().unwrap_or_default());
         set("firmware", device.firmware.clone().unwrap_or_default());
@@ -203,26 +209,12 @@ fn interrupts(device: &DeviceFacts) -> String {
     device.interrupts.iter().map(|one| cpus(&one.cpus)).collect::<Vec<_>>().join(" ")
 }
 
-fn kind(device: &DeviceFacts) -> &str {
-    match &device.kind {
-        DeviceKind::Disk => "disk",
-        DeviceKind::Partition => "partition",
-        DeviceKind::DeviceMapper { subsystem, .. } if !subsystem.is_empty() => subsystem,
-        DeviceKind::DeviceMapper { .. } => "device mapper",
-        DeviceKind::Md { level } => level,
-        DeviceKind::Loop { .. } => "loop",
-        DeviceKind::Zram => "zram",
-        DeviceKind::Ram => "RAM disk",
-        DeviceKind::Network => "network disk",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::over_pair;
     use super::super::testing::{asking, job, record};
     use super::*;
-    use record::Direction;
+    use record::{DeviceKind, Direction};
 
     fn run() -> RunRecord {
         record(vec![job("read", Direction::Read, 5)])
@@ -251,8 +243,70 @@ mod tests {
         assert_eq!(
             found[0].text,
             "3 things differ from the earlier run: kernel (6.12.0 → 6.13.0), mount options of ext4 \
-             (relatime,rw → relatime,rw,sync) and scheduler of disk 1 (none → mq-deadline)"
+             (relatime,rw → relatime,rw,sync) and scheduler of disk sda (none → mq-deadline)"
         );
+    }
+
+    fn told(earlier: &RunRecord, later: &RunRecord) -> Vec<String> {
+        let differences = environment_differences(earlier, later);
+        differences.into_iter().map(|d| format!("{}: {} → {}", d.what, d.before, d.after)).collect()
+    }
+
+    #[test]
+    fn what_reads_the_same_is_no_difference() {
+        let (mut earlier, mut later) = (run(), run());
+        // An empty text and no text are both "none", and so is a scheduler of that name.
+        earlier.facts.devices.get_mut("sda").unwrap().firmware = Some(String::new());
+        later.facts.devices.get_mut("sda").unwrap().firmware = Some("none".into());
+        assert_eq!(told(&earlier, &later), [""; 0]);
+    }
+
+    /// A run on an array of disks, each with its name, serial number and scheduler.
+    fn array(disks: &[(&str, Option<&str>, &str)]) -> RunRecord {
+        let mut made = run();
+        let devices = &mut made.facts.devices;
+        let mut top = devices.remove("sda").unwrap();
+        for (name, serial, scheduler) in disks {
+            let serial = serial.map(str::to_owned);
+            let (name, scheduler) = ((*name).to_owned(), Some((*scheduler).to_owned()));
+            let disk = DeviceFacts { name: name.clone(), serial, scheduler, ..top.clone() };
+            devices.insert(name, disk);
+        }
+        top.kind = DeviceKind::Md { level: "raid1".into() };
+        (top.name, top.below) =
+            ("md0".into(), disks.iter().map(|(name, ..)| (*name).to_owned()).collect());
+        devices.insert("md0".into(), top);
+        let target = made.facts.targets.values_mut().next().unwrap();
+        target.filesystem.as_mut().unwrap().devices = vec!["md0".into()];
+        target.device = Some("md0".into());
+        made
+    }
+
+    #[test]
+    fn disks_are_known_by_their_serial_numbers() {
+        let earlier = array(&[("sda", Some("A"), "none"), ("sdb", Some("B"), "bfq")]);
+        // The same disks in another order, under each other's names.
+        let swapped = array(&[("sda", Some("B"), "bfq"), ("sdb", Some("A"), "none")]);
+        assert_eq!(told(&earlier, &swapped), [""; 0]);
+        let changed = array(&[("sda", Some("B"), "bfq"), ("sdb", Some("A"), "kyber")]);
+        let expected = ["scheduler of disk sda (later sdb): none → kyber"];
+        assert_eq!(told(&earlier, &changed), expected);
+        let replaced = array(&[("sda", Some("A"), "none"), ("sdb", Some("C"), "bfq")]);
+        let expected = ["disk sdb: sdb, serial number B → sdb, serial number C"];
+        assert_eq!(told(&earlier, &replaced), expected);
+        let fewer = array(&[("sda", Some("B"), "bfq")]);
+        let lost = "disk sda: sda, serial number A → none".to_owned();
+        assert!(told(&earlier, &fewer).contains(&lost), "{:?}", told(&earlier, &fewer));
+    }
+
+    #[test]
+    fn disks_without_serial_numbers_are_known_by_their_names() {
+        let earlier = array(&[("vda", None, "none"), ("vdb", None, "bfq")]);
+        assert_eq!(told(&earlier, &array(&[("vdb", None, "bfq"), ("vda", None, "none")])), [""; 0]);
+        let renamed = array(&[("vdb", None, "bfq"), ("vdc", None, "none")]);
+        let found = environment_differences(&earlier, &renamed);
+        assert_eq!(told(&earlier, &renamed), ["name of disk vda: vda → vdc"]);
+        assert!(!found[0].is_grave, "it may be the same disk");
     }
 
     #[test]
