@@ -243,7 +243,8 @@ fn sensitivity(comparison: &Comparison) -> String {
         };
         format!("{share} ({})", metric.name)
     };
-    let [least, most] = comparison.sensitivity().map_or_else(Default::default, |two| two.map(shown));
+    let [least, most] =
+        comparison.sensitivity().map_or_else(Default::default, |two| two.map(shown));
     let range = if least == most { least } else { format!("{least} to {most}") };
     format!("the smallest difference that would have been seen is {range}")
 }

@@ -16,8 +16,11 @@ pub(super) struct DevicePairs<'a> {
     labels: [BTreeMap<&'a str, String>; 2],
 }
 
+/// Whether a device of the earlier run is found again in one of the later run.
+type Rule = fn(&[&Case; 2], &DeviceFacts, &DeviceFacts) -> bool;
+
 /// Rules by which a device is found again, the surest first.
-const RULES: [fn(&[&Case; 2], &DeviceFacts, &DeviceFacts) -> bool; 4] = [
+const RULES: [Rule; 4] = [
     |cases, a, b| is_same(cases, a, b) == Some(true) && a.name == b.name,
     |cases, a, b| is_same(cases, a, b) == Some(true),
     |cases, a, b| is_same(cases, a, b).is_none() && a.name == b.name,

@@ -52,8 +52,7 @@ pub fn environment_differences(earlier: &RunRecord, later: &RunRecord) -> Vec<Di
     }
     let cases = [&Case::of(earlier), &Case::of(later)];
     let pairs = DevicePairs::of(cases[0], cases[1]);
-    let (before, after) =
-        (circumstances(cases[0], &pairs, 0), circumstances(cases[1], &pairs, 1));
+    let (before, after) = (circumstances(cases[0], &pairs, 0), circumstances(cases[1], &pairs, 1));
     let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     let value = |side: &BTreeMap<String, String>, name: &String| {
         side.get(name).filter(|text| !text.is_empty()).map_or("none".to_owned(), Clone::clone)
