@@ -63,8 +63,11 @@ pub struct Row {
     pub record_bytes: u64,
     /// The user's note.
     pub note: String,
-    /// I/Os a second, all jobs and directions together. This and all figures below are `None`
-    /// before the run was judged, or if it has none.
+    /// What the figures below are of, where jobs ran in turn, or requests were sent to an object store:
+    /// "randread 4k of b, 2 of 3 in turn".
+    pub figures_of: Option<String>,
+    /// I/Os a second of all jobs that ran together, in all directions. This and all figures below are
+    /// `None` before the run was judged, or if it has none.
     pub iops: Option<f64>,
     /// Bytes a second.
     pub bandwidth: Option<f64>,
@@ -98,6 +101,11 @@ impl Row {
         format!("{} {}{depth}", self.rw, self.bs).trim().to_owned()
     }
 
+    /// What the figures are of: the access pattern, or [`Row::figures_of`].
+    pub fn measured(&self) -> String {
+        self.figures_of.clone().unwrap_or_else(|| self.access_pattern())
+    }
+
     /// Pattern, block size, queue depth and engine: "randread 4k, depth 16, io_uring".
     pub fn workload(&self) -> String {
         let mut words = vec![self.access_pattern(), self.engine.clone()];
@@ -121,7 +129,8 @@ const COLUMNS: &str = "SELECT id, set_id, cell, round, coordinates, kind, starte
      utc_offset, host, kernel, fathom, job, rw, engine, bs, iodepth, target, device, model, \
      filesystem, command, errors, interrupted_by, record_bytes, note, iops, bandwidth, mean_ns, \
      p50_ns, p99_ns, p99_9_ns, max_ns, verdict, found_errors, found_warnings, found_notes, \
-     judged_by, (SELECT group_concat(tag, ' ') FROM tags WHERE run = number) FROM runs";
+     judged_by, (SELECT group_concat(tag, ' ') FROM tags WHERE run = number), \
+     (SELECT value FROM facts WHERE run = number AND name = 'figures_of') FROM runs";
 
 impl Archive {
     /// The runs a filter selects, in its order.
@@ -237,6 +246,7 @@ fn row(line: &Line) -> rusqlite::Result<Row> {
         interrupted_by: line.get(23)?,
         record_bytes: line.get::<_, i64>(24)? as u64,
         note: line.get(25)?,
+        figures_of: line.get(39)?,
         iops: line.get(26)?,
         bandwidth: line.get(27)?,
         mean_ns: line.get(28)?,

@@ -37,7 +37,7 @@ impl SearchTerms {
             unique(jobs().map(|job| job.name.clone())),
             unique(workloads().map(|workload| workload.rw.clone())),
             unique(workloads().map(|workload| workload.ioengine.clone())),
-            unique(jobs().flat_map(block_sizes)),
+            unique(jobs().flat_map(|job| block_sizes(job, &directions(job)))),
             unique(workloads().flat_map(|workload| workload.files.iter().cloned())),
             unique(stacks().map(str::to_owned)),
             unique(models.map(|model| model.trim().to_owned())),
@@ -75,16 +75,29 @@ fn errors(job: &JobRecord) -> u64 {
     counted.max(u64::from(job.error != 0))
 }
 
-fn unique(values: impl Iterator<Item = String>) -> Vec<String> {
+pub(crate) fn unique(values: impl Iterator<Item = String>) -> Vec<String> {
     let mut seen = BTreeSet::new();
     values.filter(|value| !value.is_empty() && seen.insert(value.clone())).collect()
 }
 
-/// The block sizes of the directions in which a worker moves data: "4k", "4k-64k".
-fn block_sizes(job: &JobRecord) -> Vec<String> {
-    let sizes: &PerDirection<_> = &job.workload.block_size;
+/// The directions in which a worker moved data; of one that failed before, those it was to move it in.
+fn directions(job: &JobRecord) -> Vec<Direction> {
     let used: Vec<Direction> = job.directions().collect();
-    let used = if used.is_empty() { vec![Direction::Read] } else { used };
+    let rw = job.workload.rw.as_str();
+    let wanted = |direction: &Direction| match direction {
+        Direction::Read => rw.contains("read") || rw.ends_with("rw"),
+        Direction::Write => rw.contains("write") || rw.ends_with("rw"),
+        Direction::Trim => rw.contains("trim"),
+    };
+    match used.is_empty() {
+        true => Direction::ALL.into_iter().filter(wanted).collect(),
+        false => used,
+    }
+}
+
+/// The block sizes of a worker in these directions: "4k", "4k-64k".
+pub(crate) fn block_sizes(job: &JobRecord, used: &[Direction]) -> Vec<String> {
+    let sizes: &PerDirection<_> = &job.workload.block_size;
     let of = |direction: &Direction| match sizes[*direction] {
         (least, most) if least == most => size(least.0),
         (least, most) => format!("{}-{}", size(least.0), size(most.0)),
@@ -121,6 +134,19 @@ mod tests {
         assert_eq!(values_of(&terms, "filesystem"), ["ext4"]);
         assert_eq!((terms.iodepth, terms.errors), (32, 0));
         assert_eq!(terms.command, "fathom run web.fio");
+    }
+
+    #[test]
+    fn a_write_job_that_failed_has_the_size_of_its_writes() {
+        let mut run = record("web", 1);
+        let job = &mut run.jobs[0];
+        job.results = PerDirection::default();
+        job.workload.rw = "randwrite".into();
+        job.workload.block_size.write = (::record::Bytes(65536), ::record::Bytes(65536));
+        job.error = 28;
+        let terms = SearchTerms::from_record(&run);
+        assert_eq!(values_of(&terms, "rw"), ["randwrite"]);
+        assert_eq!((values_of(&terms, "bs"), terms.errors), (vec!["64k"], 1));
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! The judgement of a run, for the columns of the archive.
 
+use crate::search_terms::{block_sizes, unique};
 use crate::{Archive, ArchiveError, RunId};
-use judge::{Judged, Measure, Verdict};
+use judge::{Judged, Measure, Stage, Verdict};
 use record::{Direction, Histogram, JobRecord, RunRecord, Severity, distinct};
 use rusqlite::params;
 
@@ -10,6 +11,9 @@ use rusqlite::params;
 pub struct Summary {
     /// Figures by the names of [`Measure`], in its units.
     pub figures: Vec<(String, f64)>,
+    /// What the figures are of, where that is not the whole run, or they are not of plain I/Os:
+    /// "randread 4k of b, 2 of 3 in turn", "LIST".
+    pub figures_of: Option<String>,
     /// The longest latency, in nanoseconds.
     pub max_ns: Option<f64>,
     /// The limit of each job and its confidence, without repetitions: "device (high)".
@@ -32,7 +36,8 @@ impl Summary {
             |severity| judged.findings.iter().filter(|f| f.severity == severity).count() as u32;
         Summary {
             figures: figures.collect(),
-            max_ns: longest(record),
+            figures_of: figures_of(&judge::main_stage(record)),
+            max_ns: longest(&judge::main_stage(record)),
             verdicts: distinct(judged.verdicts.iter().map(words)),
             findings: distinct(judged.findings.iter().map(|finding| finding.check)),
             counts: [Severity::Error, Severity::Warning, Severity::Note].map(count),
@@ -50,11 +55,44 @@ impl Summary {
     }
 }
 
+/// See [`Summary::figures_of`].
+fn figures_of(stage: &Stage) -> Option<String> {
+    let requests = stage.jobs.iter().filter_map(|job| job.exchange.as_ref());
+    let requests = requests.flat_map(|exchange| &exchange.requests).filter(|one| one.sent > 0);
+    let requests = unique(requests.map(|one| one.request.clone()));
+    if !requests.is_empty() {
+        let moves = ["GET", "PUT", "UploadPart"];
+        let unit = match requests.iter().any(|request| moves.contains(&request.as_str())) {
+            true => "",
+            // What is counted is no I/O of a block size.
+            false => ", IOPS are requests",
+        };
+        return Some(format!("{}{unit}", requests.join(", ")));
+    }
+    if stage.count < 2 {
+        return None;
+    }
+    let jobs = || stage.jobs.iter();
+    let is_phase = jobs().any(|job| job.directions().count() > stage.directions.len());
+    let patterns = match is_phase {
+        true => stage.directions.iter().map(|d| d.name().to_owned()).collect(),
+        false => unique(jobs().map(|job| job.workload.rw.clone())),
+    };
+    let sizes = unique(jobs().flat_map(|job| block_sizes(job, &stage.directions)));
+    let depth = match jobs().map(|job| job.workload.iodepth).max() {
+        Some(depth) if depth > 1 => format!(", depth {depth}"),
+        _ => String::new(),
+    };
+    let names = unique(jobs().map(|job| job.name.clone())).join(", ");
+    let (patterns, sizes) = (patterns.join(", "), sizes.join(", "));
+    let turn = format!("{} of {} in turn", stage.number, stage.count);
+    Some(format!("{patterns} {sizes}{depth} of {names}, {turn}"))
+}
+
 /// The longest latency of any I/O, of the kind whose percentiles [`Measure`] takes.
-fn longest(record: &RunRecord) -> Option<f64> {
-    let jobs = || record.jobs.iter().filter(|job| job.show.stats);
+fn longest(stage: &Stage) -> Option<f64> {
     let longest = |of: fn(&JobRecord, Direction) -> Option<&Histogram>| {
-        let all = jobs().flat_map(|job| Direction::ALL.map(|direction| of(job, direction)));
+        let all = stage.jobs.iter().flat_map(|job| stage.directions.iter().map(|d| of(job, *d)));
         all.flatten().filter(|histogram| !histogram.is_empty()).map(Histogram::max).max()
     };
     let longest = longest(|job, d| job.results[d].latency.response.as_ref())
@@ -108,7 +146,7 @@ fn write_summary(
         insert.execute(params![number, name, value])?;
     }
     connection.execute(
-        "DELETE FROM facts WHERE run = ?1 AND name IN ('verdict', 'confidence', 'finding')",
+        "DELETE FROM facts WHERE run = ?1 AND name IN ('verdict', 'confidence', 'finding', 'figures_of')",
         [number],
     )?;
     let mut insert =
@@ -119,6 +157,9 @@ fn write_summary(
     }
     for check in &summary.findings {
         insert.execute(params![number, "finding", check])?;
+    }
+    if let Some(what) = &summary.figures_of {
+        insert.execute(params![number, "figures_of", what])?;
     }
     Ok(())
 }

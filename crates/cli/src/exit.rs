@@ -8,7 +8,7 @@ pub const ERRORS: u8 = 1;
 pub const USAGE: u8 = 2;
 /// Refused: it would destroy data, or the target is unsuitable.
 pub const REFUSED: u8 = 3;
-/// A condition of the gate was not met.
+/// A condition of the gate was not met, or a comparison failed.
 pub const GATE: u8 = 4;
 /// fio's exit code after any signal.
 const INTERRUPTED_FIO: u8 = 128;

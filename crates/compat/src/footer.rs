@@ -78,7 +78,9 @@ impl ReportFooter<'_> {
         let seen = files.filter_map(|path| {
             let evidence = self.record.evidence.files.get(path)?;
             let is_dropped = self.is_dropped(job, path);
-            Some(format!("; of {path} it held {}", held(evidence, is_dropped)?))
+            let read_in = job.workload.settings.contains_key("pre_read").then_some(job);
+            let read_in = read_in.map(|job| job.workload.region);
+            Some(format!("; of {path} it held {}", held(evidence, is_dropped, read_in)?))
         });
         way.to_owned() + &seen.collect::<String>()
     }
@@ -124,14 +126,19 @@ fn quantiles(latency: &LatencyStats) -> String {
     shown.collect::<String>() + &format!("most {}", human::time(latency.max as f64))
 }
 
-/// What the page cache had of a file at both ends, where that could be told.
-fn held(evidence: &FileEvidence, is_dropped: bool) -> Option<String> {
+/// What the page cache had of a file at both ends, where that could be told. `read_in`: what the job
+/// put there before its first I/O, after the look at it. A new file had nothing.
+fn held(evidence: &FileEvidence, is_dropped: bool, read_in: Option<Bytes>) -> Option<String> {
     let size = Bytes;
-    let before = evidence.before.as_ref().and_then(|look| Some((look.cached?.0, look.size.0)));
+    let look = evidence.before.as_ref().filter(|look| look.size.0 > 0);
+    let before = look.and_then(|look| Some((look.cached?.0, look.size.0)));
     let after = evidence.after.as_ref().and_then(|look| Some((look.cached?.0, look.dirty)));
     let before = before.map(|(cached, of)| match is_dropped && cached > 0 {
         true => format!("{} of {}, dropped before the first I/O", size(cached), size(of)),
-        false => format!("{} of {} before", size(cached), size(of)),
+        false => match read_in.filter(|region| cached < region.0) {
+            Some(region) => format!("{region} of {}, read into it before the first I/O", size(of)),
+            None => format!("{} of {} before", size(cached), size(of)),
+        },
     });
     let after = after.map(|(cached, dirty)| match dirty.filter(|dirty| dirty.0 > 0) {
         Some(dirty) => format!("{} after ({} not written back)", size(cached), size(dirty.0)),
@@ -168,6 +175,27 @@ pub(crate) fn seconds(record: &RunRecord) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_job_reads_in_first_is_held() {
+        let look = |size: u64, cached: u64| {
+            Some(record::FileLook {
+                size: Bytes(size << 20),
+                cached: Some(Bytes(cached << 20)),
+                dirty: None,
+                extents: None,
+            })
+        };
+        let both = |before, after| FileEvidence { before, after, content: None };
+        let cold = both(look(16, 0), look(16, 6));
+        let read_in = Some(Bytes(2 << 20));
+        let expected = "2 MiB of 16 MiB, read into it before the first I/O, 6 MiB after";
+        assert_eq!(held(&cold, false, read_in).unwrap(), expected);
+        assert_eq!(held(&cold, false, None).unwrap(), "0 B of 16 MiB before, 6 MiB after");
+        let warm = both(look(16, 16), look(16, 16));
+        assert_eq!(held(&warm, false, read_in).unwrap(), "16 MiB of 16 MiB before, 16 MiB after");
+        assert_eq!(held(&both(look(0, 0), look(16, 16)), false, None).unwrap(), "16 MiB after");
+    }
 
     #[test]
     fn only_percentiles_that_were_seen_are_told() {

@@ -11,6 +11,7 @@ mod cpu_elsewhere;
 mod cpu_starved;
 mod depth_beyond_knee;
 mod depth_not_reached;
+mod device_pairs;
 mod direct_not_direct;
 mod env_changed;
 mod errors;

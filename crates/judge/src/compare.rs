@@ -34,8 +34,12 @@ pub enum Change {
     Faster,
     /// Worse.
     Slower,
-    /// The interval of the ratio contains 1: there may be a difference, but these runs do not show it.
-    NoDifferenceShown,
+    /// The interval of the ratio contains 1 and lies within the tolerance both ways: a difference that
+    /// matters would have been seen.
+    NoDifference,
+    /// The interval of the ratio contains 1 and differences beyond the tolerance: too few or too
+    /// different runs to tell.
+    Inconclusive,
     /// See [`MetricComparison::reason`].
     NotComparable,
 }
@@ -46,7 +50,8 @@ impl Change {
         match self {
             Change::Faster => "faster",
             Change::Slower => "slower",
-            Change::NoDifferenceShown => "no difference shown",
+            Change::NoDifference => "no difference",
+            Change::Inconclusive => "inconclusive",
             Change::NotComparable => "not comparable",
         }
     }
@@ -81,6 +86,12 @@ impl MetricComparison {
             (true, Change::Slower) => "fails more",
             _ => self.change.name(),
         }
+    }
+
+    /// The smallest change that these runs could have shown, as a share (0.1): a ratio this far from 1
+    /// is at the end of the interval. `None` when they are not comparable.
+    pub fn smallest_difference(&self) -> Option<f64> {
+        self.ratio.map(|ratio| ratio.high / ratio.value - 1.0)
     }
 
     /// Whether it is the share of failed requests, which is neither fast nor slow.
@@ -183,6 +194,18 @@ impl Comparison {
             None if self.jobs.is_empty() => "no job has the same name on both sides".into(),
             None => "no job did the same kind of I/O on both sides".into(),
         })
+    }
+
+    /// How many figures have this outcome.
+    pub fn count(&self, change: Change) -> usize {
+        self.metrics().filter(|metric| metric.change == change).count()
+    }
+
+    /// The figures with the smallest and with the largest change that would have been seen.
+    pub fn sensitivity(&self) -> Option<[(&MetricComparison, f64); 2]> {
+        let seen = || self.metrics().filter_map(|one| Some((one, one.smallest_difference()?)));
+        let least = seen().min_by(|a, b| a.1.total_cmp(&b.1))?;
+        Some([least, seen().max_by(|a, b| a.1.total_cmp(&b.1))?])
     }
 
     /// Whether a figure is slower by more than the tolerance.
@@ -413,7 +436,10 @@ fn decided(pending: &PendingMetric, miss: f64, tolerance: f64) -> MetricComparis
     out.change = match ratio {
         ratio if ratio.low > 1.0 => more,
         ratio if ratio.high < 1.0 => less,
-        _ => Change::NoDifferenceShown,
+        ratio if ratio.low >= 1.0 - tolerance && ratio.high <= 1.0 + tolerance => {
+            Change::NoDifference
+        }
+        _ => Change::Inconclusive,
     };
     out.is_beyond_tolerance = out.change == Change::Slower
         && if is_rate { ratio.high < 1.0 - tolerance } else { ratio.low > 1.0 + tolerance };

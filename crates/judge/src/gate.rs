@@ -8,7 +8,7 @@
 //! request (`GET.ttfb.p99<20ms`) or of every one.
 //!
 //! A figure is an estimate: where the interval that holds its true value spans the limit, the
-//! condition is undecided.
+//! condition is undecided. A run too short for an interval decides what is far from its figure.
 
 pub(crate) mod condition;
 pub(crate) mod figures;

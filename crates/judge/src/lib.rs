@@ -21,6 +21,7 @@ mod measure;
 mod metrics;
 mod operation;
 mod repeats;
+mod stages;
 pub mod stats;
 mod table;
 mod time_series;
@@ -50,5 +51,6 @@ pub use metrics::{
 pub use metrics::{ExchangeMetrics, HostMetrics, PriorityStats, RequestMetrics, merged_exchange};
 pub use operation::Operation;
 pub use repeats::{Repeated, RepeatedFigure, repeats};
+pub use stages::{Stage, main_stage};
 pub use table::{LatencyCurve, TableFigure, TableRow, latency_curves, table_rows};
 pub use verdict::{Confidence, Limit, Verdict, workloads};

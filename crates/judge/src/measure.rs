@@ -7,7 +7,8 @@ use crate::metrics::exchange;
 use crate::metrics::latency::merged;
 use crate::metrics::window::{busy, per_second, union_ns};
 use crate::operation::{Operation, request_named};
-use record::{Direction, Histogram, JobRecord, REQUESTS, RunRecord};
+use crate::stages::main_stage_of;
+use record::{Direction, Histogram, JobRecord, Medium, REQUESTS, RunRecord};
 
 /// A figure of a run: a rate or latency of [`METRICS`], of all directions together or of the direction
 /// before a dot ("iops", "read.p99", "sync.mean"). For requests to an object store: latencies of whole
@@ -92,19 +93,26 @@ impl Measure {
         matches!(metric(self.name).0, Metric::Iops | Metric::Bandwidth)
     }
 
-    /// The figure over all jobs of a run, in units of [`Measure::unit`]; `None` if the run has none.
-    /// Latencies are response latencies for jobs with a schedule, otherwise completion latencies.
+    /// The figure of a run, in units of [`Measure::unit`]; `None` if the run has none. Of jobs that ran
+    /// one after another it is that of the ones with the most I/Os ([`crate::main_stage`]). Latencies are
+    /// response latencies for jobs with a schedule, otherwise completion latencies.
     pub fn of(&self, record: &RunRecord) -> Option<f64> {
-        let jobs: Vec<&JobRecord> = record.jobs.iter().filter(|job| job.show.stats).collect();
+        let mut jobs: Vec<&JobRecord> = record.jobs.iter().filter(|job| job.show.stats).collect();
+        let mut directions = self.directions().to_vec();
+        if !directions.is_empty() {
+            let stage = main_stage_of(&jobs, &directions);
+            (jobs, directions) = (stage.jobs, stage.directions);
+        }
+        let latencies = || self.latencies(&jobs, &directions);
         match metric(self.name).0 {
-            Metric::Iops => self.rate(&jobs, |job, d| job.results[d].ios),
-            Metric::Bandwidth => self.rate(&jobs, |job, d| job.results[d].bytes.0),
-            Metric::Mean => Some(self.latencies(&jobs)?.mean()),
+            Metric::Iops => rate(&jobs, &directions, |job, d| job.results[d].ios),
+            Metric::Bandwidth => rate(&jobs, &directions, moved),
+            Metric::Mean => Some(latencies()?.mean()),
             Metric::Percentile(percentile) => {
-                Some(self.latencies(&jobs)?.known_percentile(percentile)? as f64)
+                Some(latencies()?.known_percentile(percentile)? as f64)
             }
-            Metric::Min => Some(self.latencies(&jobs)?.min() as f64),
-            Metric::Max => Some(self.latencies(&jobs)?.max() as f64),
+            Metric::Min => Some(latencies()?.min() as f64),
+            Metric::Max => Some(latencies()?.max() as f64),
             Metric::Failed => None,
         }
     }
@@ -117,19 +125,7 @@ impl Measure {
         }
     }
 
-    fn rate(
-        &self,
-        jobs: &[&JobRecord],
-        amount: impl Fn(&JobRecord, Direction) -> u64,
-    ) -> Option<f64> {
-        let directions = self.directions();
-        let of = |job: &&JobRecord| directions.iter().map(|d| amount(job, *d)).sum::<u64>();
-        let amount = jobs.iter().map(of).sum();
-        let window = union_ns(&busy(jobs, directions));
-        (amount > 0 && window > 0).then(|| per_second(amount, window))
-    }
-
-    fn latencies(&self, jobs: &[&JobRecord]) -> Option<Histogram> {
+    fn latencies(&self, jobs: &[&JobRecord], directions: &[Direction]) -> Option<Histogram> {
         match self.of {
             Scope::All | Scope::One(_) => {}
             Scope::Sync => return histogram(jobs, &Operation::Sync, LatencyKind::Sync),
@@ -140,10 +136,34 @@ impl Measure {
         }
         [LatencyKind::Response, LatencyKind::Clat, LatencyKind::Lat].into_iter().find_map(|class| {
             let of = |direction: &Direction| histogram(jobs, &Operation::Io(*direction), class);
-            let parts: Vec<Histogram> = self.directions().iter().filter_map(of).collect();
+            let parts: Vec<Histogram> = directions.iter().filter_map(of).collect();
             merged(parts.iter())
         })
     }
+}
+
+fn rate(
+    jobs: &[&JobRecord],
+    directions: &[Direction],
+    amount: impl Fn(&JobRecord, Direction) -> u64,
+) -> Option<f64> {
+    let of = |job: &&JobRecord| directions.iter().map(|d| amount(job, *d)).sum::<u64>();
+    let amount = jobs.iter().map(of).sum();
+    let window = union_ns(&busy(jobs, directions));
+    (amount > 0 && window > 0).then(|| per_second(amount, window))
+}
+
+/// Bytes that moved. Objects that are deleted, listed or asked for their size have bytes that do not.
+fn moved(job: &JobRecord, direction: Direction) -> u64 {
+    let gets = |exchange: &record::Exchange| {
+        exchange.requests.iter().any(|one| one.request == "GET" && one.sent > 0)
+    };
+    let is_moved = match (job.workload.medium, direction) {
+        (Medium::Objects, Direction::Trim) => false,
+        (Medium::Objects, Direction::Read) => job.exchange.as_ref().is_none_or(gets),
+        _ => true,
+    };
+    if is_moved { job.results[direction].bytes.0 } else { 0 }
 }
 
 /// The figures that are a single number for a run.

@@ -1,13 +1,14 @@
 //! The terminal: set up for drawing, and restored however the program ends.
 
 use crate::{Key, Palette, Screen, draw, keys};
-use ratatui::Frame;
 use ratatui::backend::{Backend, CrosstermBackend};
 use ratatui::crossterm::cursor::{Hide, Show};
 use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{
     EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
+use ratatui::layout::Rect;
+use ratatui::{Frame, TerminalOptions, Viewport};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::collections::VecDeque;
 use std::fs::File;
@@ -48,6 +49,8 @@ pub struct Terminal {
     keys: VecDeque<Key>,
     /// Rows and columns.
     size: Option<(u16, u16)>,
+    /// Where pictures are drawn.
+    area: Rect,
 }
 
 impl Terminal {
@@ -70,9 +73,12 @@ impl Terminal {
         };
         prepare_terminal()?;
         let out = BufWriter::with_capacity(PICTURE, io::stdout());
-        match ratatui::Terminal::new(CrosstermBackend::new(out)) {
+        let area = area(size());
+        let options = TerminalOptions { viewport: Viewport::Fixed(area) };
+        match ratatui::Terminal::with_options(CrosstermBackend::new(out), options) {
             Ok(inner) => {
-                Ok(Terminal { inner, palette, keyboard, keys: VecDeque::new(), size: size() })
+                let (keys, size) = (VecDeque::new(), size());
+                Ok(Terminal { inner, palette, keyboard, keys, size, area })
             }
             Err(error) => {
                 let _ = restore_terminal();
@@ -94,7 +100,10 @@ impl Terminal {
     /// # Errors
     /// Errors of writing to the terminal.
     pub fn draw_with(&mut self, draw: impl FnOnce(&mut Frame<'_>, Palette)) -> io::Result<()> {
-        let palette = self.palette;
+        let (palette, area) = (self.palette, area(size()));
+        if std::mem::replace(&mut self.area, area) != area {
+            self.inner.resize(area)?;
+        }
         self.inner.draw(|frame| draw(frame, palette)).map(drop)
     }
 
@@ -207,6 +216,14 @@ fn size() -> Option<(u16, u16)> {
     Some((size.ws_row, size.ws_col))
 }
 
+/// The area of a terminal of this size: 80 columns and 24 rows where it does not know them, as serial
+/// lines and the terminals of some containers, which say 0.
+fn area(size: Option<(u16, u16)>) -> Rect {
+    let (rows, columns) = size.unwrap_or_default();
+    let known = |count: u16, usual| if count == 0 { usual } else { count };
+    Rect::new(0, 0, known(columns, 80), known(rows, 24))
+}
+
 fn gone() -> io::Error {
     io::Error::new(ErrorKind::UnexpectedEof, "the terminal is gone")
 }
@@ -223,4 +240,18 @@ fn restore_terminal() -> io::Result<()> {
     }
     let shown = execute!(io::stdout(), LeaveAlternateScreen, Show);
     disable_raw_mode().and(shown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_that_does_not_know_its_size_has_80_columns_and_24_rows() {
+        for size in [None, Some((0, 0))] {
+            assert_eq!(area(size), Rect::new(0, 0, 80, 24));
+        }
+        assert_eq!(area(Some((50, 0))), Rect::new(0, 0, 80, 50));
+        assert_eq!(area(Some((30, 120))), Rect::new(0, 0, 120, 30));
+    }
 }

@@ -176,36 +176,77 @@ fn distance_text(distance: &Distance, counted: &str, style: &Style) -> String {
 }
 
 fn conclusion_text(comparison: &Comparison, style: &Style) -> String {
-    let number = |call: Change| comparison.metrics().filter(|m| m.change == call).count();
-    let [slower, faster, same] =
-        [Change::Slower, Change::Faster, Change::NoDifferenceShown].map(number);
+    let (severity, text) = conclusion(comparison);
+    let text = style.wrap(&text, 2);
+    severity.map_or(text.clone(), |severity| style.severity(severity, &text))
+}
+
+/// What the figures show together.
+fn conclusion(comparison: &Comparison) -> (Option<Severity>, String) {
+    let [slower, faster, same, open] =
+        [Change::Slower, Change::Faster, Change::NoDifference, Change::Inconclusive]
+            .map(|change| comparison.count(change));
     let beyond = comparison.metrics().filter(|metric| metric.is_beyond_tolerance).count();
     let tolerance = format!("{} %", comparison.tolerance * 100.0);
     let (worse, better) = compared_as(comparison);
-    let all = slower + faster + same;
-    let (severity, text) = match (slower + faster, same) {
-        (0, 0) => (Some(Severity::Warning), nothing_compared(comparison)),
-        (0, _) if comparison.is_different() => (
-            Some(Severity::Warning),
-            "no figure differs by more than chance, but the latency distributions differ".into(),
-        ),
-        (0, _) => (None, "no difference shown".into()),
-        _ if beyond > 0 => {
-            let text = format!(
-                "B is {worse} beyond the tolerance of {tolerance} in {beyond} of {all} figures"
-            );
-            (Some(Severity::Error), text)
-        }
-        _ => {
-            let text = format!(
-                "B is {worse} in {slower} and {better} in {faster} of {all} figures; none is {worse} \
-                 beyond the tolerance of {tolerance}"
-            );
-            (None, text)
-        }
+    let all = slower + faster + same + open;
+    let undecided = match open {
+        0 => String::new(),
+        open => format!("; {open} inconclusive"),
     };
-    let text = style.wrap(&text, 2);
-    severity.map_or(text.clone(), |severity| style.severity(severity, &text))
+    if slower + faster == 0 {
+        let is_known = all > 0 && open == 0 && !comparison.is_different();
+        return ((!is_known).then_some(Severity::Warning), without_difference(comparison));
+    }
+    if beyond > 0 {
+        let text = format!(
+            "B is {worse} beyond the tolerance of {tolerance} in {beyond} of {all} figures{undecided}"
+        );
+        return (Some(Severity::Error), text);
+    }
+    let text = format!(
+        "B is {worse} in {slower} and {better} in {faster} of {all} figures; none is {worse} beyond \
+         the tolerance of {tolerance}{undecided}"
+    );
+    (None, text)
+}
+
+/// What a comparison shows in which no figure is shown to differ.
+pub(crate) fn without_difference(comparison: &Comparison) -> String {
+    let (same, open) =
+        (comparison.count(Change::NoDifference), comparison.count(Change::Inconclusive));
+    let tolerance = comparison.tolerance * 100.0;
+    let text = match (same, open) {
+        (0, 0) => return nothing_compared(comparison),
+        _ if comparison.is_different() => {
+            "no figure differs by more than chance, but the latency distributions differ".into()
+        }
+        (_, 0) => format!("no difference: all figures agree within the tolerance of {tolerance} %"),
+        (0, _) => "inconclusive: too few or too different runs to tell".to_owned(),
+        (same, open) => format!(
+            "inconclusive: too few or too different runs to tell in {open} of {} figures; the \
+             others agree within the tolerance of {tolerance} %",
+            same + open
+        ),
+    };
+    text + "; " + &sensitivity(comparison)
+}
+
+/// "the smallest difference that would have been seen is 3.1 % (iops) to 46 % (p99)".
+fn sensitivity(comparison: &Comparison) -> String {
+    let shown = |(metric, share): (&MetricComparison, f64)| {
+        let share = match share * 100.0 {
+            percent if percent < 0.1 => "0.1 %".into(),
+            percent if percent < 9.95 => format!("{percent:.1} %"),
+            percent if percent < 999.5 => format!("{percent:.0} %"),
+            _ => "1000 % and more".into(),
+        };
+        format!("{share} ({})", metric.name)
+    };
+    let [least, most] =
+        comparison.sensitivity().map_or_else(Default::default, |two| two.map(shown));
+    let range = if least == most { least } else { format!("{least} to {most}") };
+    format!("the smallest difference that would have been seen is {range}")
 }
 
 /// "slower" and "faster"; "worse" and "better" if failures differ.
@@ -293,6 +334,8 @@ pub(crate) fn value(comparison: &Comparison) -> Value {
             comparison.is_spread_assumed.then_some(ASSUMED_SPREAD_OF_TAILS),
         "different": comparison.is_different(),
         "slower_beyond_tolerance": comparison.is_slower(),
+        "nothing_compared": comparison.obstacle(),
+        "conclusion": conclusion(comparison).1,
     })
 }
 
@@ -328,6 +371,7 @@ fn direction_json(direction: &DirectionComparison) -> Value {
             "after": figure(metric.after),
             "ratio": metric.ratio.map(interval_json),
             "call": metric.change_name(),
+            "smallest_difference": metric.smallest_difference(),
             "beyond_tolerance": metric.is_beyond_tolerance,
             "reason": metric.reason,
         })
@@ -379,8 +423,31 @@ mod tests {
     fn the_text_fits_the_screen_and_names_the_environment_first() {
         let text = text(&comparison(), &Style::default());
         assert!(text.starts_with("The environments differ\n  kernel: "), "{text}");
-        assert!(text.contains("no difference shown"), "{text}");
+        let same = "no difference: all figures agree within the tolerance of 5 %; the smallest";
+        assert!(text.replace("\n  ", " ").contains(same), "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    }
+
+    #[test]
+    fn what_shows_nothing_is_inconclusive() {
+        let mut comparison = comparison();
+        comparison.jobs[0].directions.truncate(1);
+        comparison.jobs[0].directions[0].distance = None;
+        comparison.jobs[0].directions[0].metrics.truncate(1);
+        let metric = &mut comparison.jobs[0].directions[0].metrics[0];
+        metric.ratio = Some(Estimate { value: 0.35, low: 0.06, high: 2.1 });
+        metric.change = Change::Inconclusive;
+        let text = text(&comparison, &Style::default());
+        assert!(text.contains("  0.060 to 2.100  inconclusive\n"), "{text}");
+        let expected = "inconclusive: too few or too different runs to tell; the smallest difference \
+                        that would have been seen is 500 % (iops)";
+        assert!(text.replace("\n  ", " ").contains(expected), "{text}");
+        assert!(!text.contains("no difference:"), "{text}");
+        let value = value(&comparison);
+        assert_eq!(value["conclusion"], expected);
+        let metric = &value["jobs"][0]["directions"][0]["metrics"][0];
+        assert_eq!(metric["call"], "inconclusive");
+        assert!((metric["smallest_difference"].as_f64().unwrap() - 5.0).abs() < 1e-6);
     }
 
     #[test]
@@ -437,6 +504,8 @@ mod tests {
         let comparison = judge::compare::compare(&set, &short, &Options::default());
         let text = text(&comparison, &Style::default());
         assert!(text.contains("nothing could be compared: too short"), "{text}");
+        let reason = value(&comparison)["nothing_compared"].clone();
+        assert!(reason.as_str().unwrap().starts_with("too short"), "{reason}");
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     }
 

@@ -213,7 +213,8 @@ fn changed_text(job: &JobComparison, comparison: &Comparison) -> Option<String> 
     let what = match iops.change {
         Change::Faster => "is faster",
         Change::Slower => "is slower",
-        Change::NoDifferenceShown => "shows no difference",
+        Change::NoDifference => "shows no difference",
+        Change::Inconclusive => "is inconclusive, with too few or too different runs to tell",
         Change::NotComparable => return None,
     };
     let assumed = if comparison.is_spread_assumed { ", by an assumed spread" } else { "" };

@@ -286,7 +286,7 @@ mod tests {
         assert_eq!(job("randwrite").rounds, (5, 5));
         assert_eq!(iops("randwrite").change, judge::compare::Change::Faster);
         assert!((iops("randwrite").ratio.unwrap().value - 2.0).abs() < 0.05);
-        assert_eq!(iops("seqwrite").change, judge::compare::Change::NoDifferenceShown);
+        assert_eq!(iops("seqwrite").change, judge::compare::Change::NoDifference);
     }
 
     #[test]

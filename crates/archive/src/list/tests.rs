@@ -53,6 +53,28 @@ fn a_finding_is_found_by_the_former_and_the_new_id_of_its_check() {
 }
 
 #[test]
+fn jobs_in_turn_have_the_figures_of_one() {
+    let (_directory, mut archive) = archive();
+    let mut run = record("first", 1);
+    let mut second = record("second", 4).jobs.remove(0);
+    second.job = 1;
+    (second.started, second.ended) =
+        (::record::Nanos(2_000_000_000), ::record::Nanos(3_000_000_000));
+    run.jobs.push(second);
+    let id = add(&mut archive, &run);
+    let row = archive.row(&id).unwrap();
+    assert_eq!(row.iops, Some(5000.0), "not the 3500 of both");
+    let expected = "randread 4k, depth 32 of second, 2 of 2 in turn";
+    assert_eq!((row.figures_of.as_deref(), row.measured().as_str()), (Some(expected), expected));
+    let alone = add(&mut archive, &record("web", 1));
+    let row = archive.row(&alone).unwrap();
+    assert_eq!((row.figures_of.clone(), row.measured()), (None, row.access_pattern()));
+    // An earlier summary leaves nothing behind.
+    archive.save_summary(&id, &crate::Summary::default()).unwrap();
+    assert_eq!(archive.row(&id).unwrap().figures_of, None);
+}
+
+#[test]
 fn the_run_before_is_the_last_that_did_the_same_without_errors() {
     let (_directory, mut archive) = archive();
     let ids: Vec<RunId> = (0..3).map(|hour| add(&mut archive, &record("web", hour))).collect();

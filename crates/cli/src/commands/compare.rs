@@ -28,7 +28,8 @@ pub struct Arguments {
     /// Later record, set or run.
     #[arg(value_name = "B")]
     after: PathBuf,
-    /// How much slower B may be. A figure whose whole interval is beyond this gives exit code 4.
+    /// How much slower B may be. A figure whose whole interval is beyond this gives exit code 4, as does
+    /// a comparison in which no figure could be compared.
     #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = tolerance)]
     tolerance: f64,
     /// Compare only these figures, separated by commas. Fewer figures have narrower intervals.
@@ -40,7 +41,8 @@ pub struct Arguments {
     json: bool,
 }
 
-/// Compares and prints. 0: nothing is slower beyond the tolerance; 2: usage error; 4: something is slower.
+/// Compares and prints. 0: nothing is slower beyond the tolerance; 2: usage error; 4: something is slower,
+/// or nothing could be compared.
 pub fn main(arguments: &Arguments) -> Result<u8> {
     let (before, after) = (side(&arguments.before)?, side(&arguments.after)?);
     let options = Options { tolerance: arguments.tolerance, metrics: arguments.metrics.clone() };
@@ -50,7 +52,8 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
         true => report::compare::json(&comparison),
         false => report::compare::text(&comparison, &output.style()),
     })?;
-    Ok(if comparison.is_slower() { exit::GATE } else { 0 })
+    let is_passed = !comparison.is_slower() && comparison.obstacle().is_none();
+    Ok(if is_passed { 0 } else { exit::GATE })
 }
 
 /// Loads the runs of a side: of one record, or of several repeats separated by commas. An existing path

@@ -147,7 +147,7 @@ pub fn listed(row: &Row) -> RunRow {
         host: row.host.clone(),
         job: row.job.clone(),
         device: row.device.clone(),
-        what: row.access_pattern(),
+        what: row.measured(),
         iops: row.iops,
         bandwidth: row.bandwidth,
         p99_ns: row.p99_ns,

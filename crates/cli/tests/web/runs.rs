@@ -62,7 +62,9 @@ fn runs_are_brought_in_once_and_found_by_their_names() {
     }
     let earlier = call(path, &["runs", "show", "latest~1"]).expect(0).out;
     assert!(earlier.contains("first: (groupid=0") && earlier.contains("Verdict"), "{earlier}");
-    let compared = call(path, &["compare", "latest", "latest", "--json"]).expect(0);
+    let compared = call(path, &["compare", "latest", "latest", "--json"]).expect(4);
+    let nothing = compared.json()["nothing_compared"].clone();
+    assert!(nothing.as_str().unwrap().starts_with("too short"), "{nothing}");
     assert_eq!(compared.json()["environment"].as_array().map(Vec::len), Some(0));
 }
 

@@ -1,8 +1,9 @@
 //! Did the environment change between two runs?
 
+use super::device_pairs::{DevicePairs, kind};
 use super::prelude::*;
 use record::human::list_up_to;
-use record::{DeviceKind, RunRecord};
+use record::{DeviceFacts, RunRecord};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Differences that the text names.
@@ -31,7 +32,7 @@ pub(super) const CHECK: Check = Check {
 /// Something that was not the same in two runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// What it is ("scheduler of disk 1").
+    /// What it is ("scheduler of disk sda").
     pub what: String,
     /// Its value in the earlier run; "none" where there was none.
     pub before: String,
@@ -69,11 +70,17 @@ pub fn environment_differences(earlier: &RunRecord, later: &RunRecord) -> Vec<Di
     if earlier.origin.is_some() || later.origin.is_some() {
         return unknown_on_a_side(earlier, later);
     }
-    let (before, after) = (environment(earlier), environment(later));
+    let cases = [&Case::of(earlier), &Case::of(later)];
+    let pairs = DevicePairs::of(cases[0], cases[1]);
+    let (before, after) = (environment(cases[0], &pairs, 0), environment(cases[1], &pairs, 1));
     let mut differences = Difference::between(&before, &after, "none");
     for difference in &mut differences {
         difference.is_grave = !LIGHT.contains(&difference.what.as_str());
     }
+    // What is not recorded and what is "none" read the same.
+    differences.retain(|difference| difference.before != difference.after);
+    let device = |(what, before, after, is_grave)| Difference { what, before, after, is_grave };
+    differences.extend(pairs.differences(&cases).into_iter().map(device));
     differences.sort_by_key(|difference| !difference.is_grave);
     differences
 }
@@ -112,16 +119,16 @@ fn look(earlier: &RunRecord, later: &RunRecord) -> Vec<Finding> {
 
 /// Everything that figures depend on beside the jobs, by name. What changes from run to run by
 /// itself (load, free space, device numbers) is left out.
-fn environment(record: &RunRecord) -> BTreeMap<String, String> {
-    let mut all = machine(record);
-    let case = Case::of(record);
+fn environment(case: &Case, pairs: &DevicePairs, run: usize) -> BTreeMap<String, String> {
+    let mut all = machine(case.record);
     for part in &case.parts {
         // Job names tell the parts of both runs apart; a single job needs none.
         let prefix = match case.parts.len() {
             1 => String::new(),
             _ => format!("{}: ", part.name),
         };
-        all.extend(storage(&case, part).into_iter().map(|(name, v)| (prefix.clone() + &name, v)));
+        let storage = storage(case, part, pairs, run);
+        all.extend(storage.into_iter().map(|(name, value)| (prefix.clone() + &name, value)));
     }
     all
 }
@@ -161,7 +168,7 @@ fn machine(record: &RunRecord) -> BTreeMap<String, String> {
 }
 
 /// What is under the files of a job.
-fn storage(case: &Case, part: &Part) -> BTreeMap<String, String> {
+fn storage(case: &Case, part: &Part, pairs: &DevicePairs, run: usize) -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
     let filesystems = case.filesystems_of(part);
     let kinds: Vec<&str> = filesystems.iter().map(|f| f.kind.as_str()).collect();
@@ -181,10 +188,10 @@ fn storage(case: &Case, part: &Part) -> BTreeMap<String, String> {
         part.devices.iter().filter_map(|name| case.device(name)).collect();
     let kinds: Vec<&str> = devices.iter().map(|device| kind(device)).collect();
     all.insert("devices".to_owned(), kinds.join(" on "));
-    for (level, device) in (1..).zip(&devices) {
-        let place = format!("{} {level}", kind(device));
+    for device in devices {
+        let Some(label) = pairs.label(run, &device.name) else { continue };
         let mut set = |what: &str, value: String| {
-            all.insert(format!("{what} of {place}"), value);
+            all.insert(format!("{what} of {label}"), value);
         };
         set("model", device.model.clone().unwrap_or_default());
         set("firmware", device.firmware.clone().unwrap_or_default());
@@ -205,26 +212,12 @@ fn interrupts(device: &DeviceFacts) -> String {
     device.interrupts.iter().map(|one| cpus(&one.cpus)).collect::<Vec<_>>().join(" ")
 }
 
-fn kind(device: &DeviceFacts) -> &str {
-    match &device.kind {
-        DeviceKind::Disk => "disk",
-        DeviceKind::Partition => "partition",
-        DeviceKind::DeviceMapper { subsystem, .. } if !subsystem.is_empty() => subsystem,
-        DeviceKind::DeviceMapper { .. } => "device mapper",
-        DeviceKind::Md { level } => level,
-        DeviceKind::Loop { .. } => "loop",
-        DeviceKind::Zram => "zram",
-        DeviceKind::Ram => "RAM disk",
-        DeviceKind::Network => "network disk",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::over_pair;
     use super::super::testing::{asking, job, record};
     use super::*;
-    use record::Direction;
+    use record::{DeviceKind, Direction};
 
     fn run() -> RunRecord {
         record(vec![job("read", Direction::Read, 5)])
@@ -253,8 +246,70 @@ mod tests {
         assert_eq!(
             found[0].text,
             "3 things differ from the earlier run: kernel (6.12.0 → 6.13.0), mount options of ext4 \
-             (relatime,rw → relatime,rw,sync) and scheduler of disk 1 (none → mq-deadline)"
+             (relatime,rw → relatime,rw,sync) and scheduler of disk sda (none → mq-deadline)"
         );
+    }
+
+    fn told(earlier: &RunRecord, later: &RunRecord) -> Vec<String> {
+        let differences = environment_differences(earlier, later);
+        differences.into_iter().map(|d| format!("{}: {} → {}", d.what, d.before, d.after)).collect()
+    }
+
+    #[test]
+    fn what_reads_the_same_is_no_difference() {
+        let (mut earlier, mut later) = (run(), run());
+        // An empty text and no text are both "none", and so is a scheduler of that name.
+        earlier.facts.devices.get_mut("sda").unwrap().firmware = Some(String::new());
+        later.facts.devices.get_mut("sda").unwrap().firmware = Some("none".into());
+        assert_eq!(told(&earlier, &later), [""; 0]);
+    }
+
+    /// A run on an array of disks, each with its name, serial number and scheduler.
+    fn array(disks: &[(&str, Option<&str>, &str)]) -> RunRecord {
+        let mut made = run();
+        let devices = &mut made.facts.devices;
+        let mut top = devices.remove("sda").unwrap();
+        for (name, serial, scheduler) in disks {
+            let serial = serial.map(str::to_owned);
+            let (name, scheduler) = ((*name).to_owned(), Some((*scheduler).to_owned()));
+            let disk = DeviceFacts { name: name.clone(), serial, scheduler, ..top.clone() };
+            devices.insert(name, disk);
+        }
+        top.kind = DeviceKind::Md { level: "raid1".into() };
+        (top.name, top.below) =
+            ("md0".into(), disks.iter().map(|(name, ..)| (*name).to_owned()).collect());
+        devices.insert("md0".into(), top);
+        let target = made.facts.targets.values_mut().next().unwrap();
+        target.filesystem.as_mut().unwrap().devices = vec!["md0".into()];
+        target.device = Some("md0".into());
+        made
+    }
+
+    #[test]
+    fn disks_are_known_by_their_serial_numbers() {
+        let earlier = array(&[("sda", Some("A"), "none"), ("sdb", Some("B"), "bfq")]);
+        // The same disks in another order, under each other's names.
+        let swapped = array(&[("sda", Some("B"), "bfq"), ("sdb", Some("A"), "none")]);
+        assert_eq!(told(&earlier, &swapped), [""; 0]);
+        let changed = array(&[("sda", Some("B"), "bfq"), ("sdb", Some("A"), "kyber")]);
+        let expected = ["scheduler of disk sda (later sdb): none → kyber"];
+        assert_eq!(told(&earlier, &changed), expected);
+        let replaced = array(&[("sda", Some("A"), "none"), ("sdb", Some("C"), "bfq")]);
+        let expected = ["disk sdb: sdb, serial number B → sdb, serial number C"];
+        assert_eq!(told(&earlier, &replaced), expected);
+        let fewer = array(&[("sda", Some("B"), "bfq")]);
+        let lost = "disk sda: sda, serial number A → none".to_owned();
+        assert!(told(&earlier, &fewer).contains(&lost), "{:?}", told(&earlier, &fewer));
+    }
+
+    #[test]
+    fn disks_without_serial_numbers_are_known_by_their_names() {
+        let earlier = array(&[("vda", None, "none"), ("vdb", None, "bfq")]);
+        assert_eq!(told(&earlier, &array(&[("vdb", None, "bfq"), ("vda", None, "none")])), [""; 0]);
+        let renamed = array(&[("vdb", None, "bfq"), ("vdc", None, "none")]);
+        let found = environment_differences(&earlier, &renamed);
+        assert_eq!(told(&earlier, &renamed), ["name of disk vda: vda → vdc"]);
+        assert!(!found[0].is_grave, "it may be the same disk");
     }
 
     #[test]

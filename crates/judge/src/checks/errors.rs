@@ -3,9 +3,9 @@
 use super::prelude::*;
 use crate::metrics::unit;
 use libc::{
-    EACCES, EAGAIN, EBUSY, ECONNREFUSED, ECONNRESET, EDQUOT, EFBIG, EHOSTUNREACH, EILSEQ, EINVAL,
-    EIO, EMFILE, ENODATA, ENOENT, ENOMEM, ENOSPC, EOPNOTSUPP, EPERM, EPROTO, EREMOTEIO, EROFS,
-    ETIMEDOUT,
+    EACCES, EADDRINUSE, EAGAIN, EBUSY, ECONNREFUSED, ECONNRESET, EDQUOT, EFBIG, EHOSTUNREACH,
+    EILSEQ, EINVAL, EIO, EMFILE, ENETUNREACH, ENODATA, ENOENT, ENOMEM, ENOSPC, EOPNOTSUPP, EPERM,
+    EPIPE, EPROTO, EREMOTEIO, EROFS, ETIMEDOUT,
 };
 use record::ErrorCount;
 use std::collections::BTreeMap;
@@ -40,7 +40,12 @@ fn about(workers: &[&JobRecord]) -> Option<Finding> {
     let worst = kinds.first()?;
     let total: u64 = kinds.iter().map(|kind| kind.count).sum();
     let of_objects = workers.iter().any(|job| job.workload.medium == Medium::Objects);
-    let (cause, remedy) = if of_objects { answer(worst) } else { meaning(worst) };
+    let of_network = workers.iter().any(|job| job.workload.medium == Medium::Socket);
+    let (cause, remedy) = match (of_objects, of_network) {
+        (true, _) => answer(worst),
+        (_, true) => over_network(worst),
+        _ => meaning(worst),
+    };
     let figures = [Figure::new("errors", total as f64, "count")];
     let text = list(&kinds.iter().map(told).collect::<Vec<_>>());
     let finding = CHECK.finding(Severity::Error, vec![workers[0].name.clone()], text);
@@ -56,7 +61,42 @@ fn told(kind: &ErrorCount) -> String {
     };
     let file = if kind.first_file.is_empty() { "no file" } else { &kind.first_file };
     let (times, plural) = (count(kind.count as f64), if kind.count == 1 { "" } else { "s" });
-    format!("{times} {} error{plural}: {} (first: {file}{place})", kind.operation, kind.text)
+    let (what, text) = match kind.errno {
+        // The system's words for its number are about characters.
+        EILSEQ => ("verification", "the content is not what was written"),
+        _ => (kind.operation.as_str(), kind.text.as_str()),
+    };
+    format!("{times} {what} error{plural}: {text} (first: {file}{place})")
+}
+
+/// What an error of a connection to another host usually means, and what to do.
+fn over_network(kind: &ErrorCount) -> (&'static str, Remedy) {
+    match kind.errno {
+        ETIMEDOUT => (
+            "the other side did not connect, or sent nothing, in time",
+            "start the other side; check its `hostname`, `port` and `protocol`, and firewalls on the way".into(),
+        ),
+        ECONNREFUSED => (
+            "nothing listens at this address and port",
+            "start the listening side (`listen=1`) first; check `hostname`, `port` and `protocol`".into(),
+        ),
+        ECONNRESET | EPIPE => (
+            "the other side closed the connection",
+            "look at the messages of the other side: it ended first, or failed".into(),
+        ),
+        EHOSTUNREACH | ENETUNREACH => {
+            ("there is no way to this host", "check `hostname`, the routes and firewalls on the way".into())
+        }
+        EADDRINUSE => (
+            "something else listens at this port",
+            "use another `port`, or stop what listens there (ss -lptu)".into(),
+        ),
+        EILSEQ => meaning(kind),
+        _ => (
+            "the network refused or failed the request",
+            "look at the address of the first error and at the messages of the other side".into(),
+        ),
+    }
 }
 
 /// What an error of a request to an object store usually means, and what to do.
@@ -110,6 +150,10 @@ fn meaning(kind: &ErrorCount) -> (&'static str, Remedy) {
         EIO | EREMOTEIO | ENODATA => (
             "the device, or the path to it, failed the request",
             "check dmesg for messages of the device, then its health (fathom inspect); do not benchmark a failing disk".into(),
+        ),
+        ETIMEDOUT if kind.operation == "latency" => (
+            "an I/O took longer than `max_latency` allows",
+            "look at the slowest I/Os of the report, or raise `max_latency`".into(),
         ),
         ETIMEDOUT => (
             "the device did not answer in time",
@@ -214,6 +258,34 @@ mod tests {
         assert!(cause(EACCES, "write").contains("401 or 403"));
         assert!(cause(EIO, "read").contains("shorter or longer"));
         assert!(cause(EIO, "set up the I/O engine").starts_with("no request was sent"));
+    }
+
+    #[test]
+    fn a_network_is_no_device() {
+        let mut talking = job("talk", Direction::Read, 2);
+        talking.workload.medium = Medium::Socket;
+        for (errno, cause) in [
+            (ETIMEDOUT, "the other side did not connect"),
+            (ECONNREFUSED, "nothing listens"),
+            (ECONNRESET, "closed the connection"),
+            (EIO, "the network refused"),
+        ] {
+            talking.errors = vec![error(errno, "some error", "listen at", 1)];
+            let found = the_finding(&record(vec![talking.clone()]), CHECK.id);
+            assert!(found.cause.contains(cause), "{}", found.cause);
+            let remedy = found.remedy.to_string();
+            assert!(!remedy.contains("dmesg") && !remedy.contains("inspect"), "{remedy}");
+        }
+    }
+
+    #[test]
+    fn wrong_content_is_a_verification_error() {
+        let mut wrong = job("check", Direction::Read, 2);
+        let words = "Invalid or incomplete multibyte or wide character";
+        wrong.errors = vec![error(EILSEQ, words, "verify", 2)];
+        let text = the_finding(&record(vec![wrong]), CHECK.id).text;
+        assert!(text.starts_with("2 verification errors: the content is not what"), "{text}");
+        assert!(!text.contains("multibyte"), "{text}");
     }
 
     #[test]

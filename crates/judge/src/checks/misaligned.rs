@@ -1,16 +1,20 @@
 //! Are the I/Os aligned to the blocks below them?
 
 use super::prelude::*;
-use record::DeviceKind;
+use record::{DeviceFacts, DeviceKind};
 
 /// Smallest ratio of bytes the disk read to bytes the write-only job wrote.
 const READ_BACK_MIN: f64 = 0.1;
+/// Where partitions begin that suit every disk.
+const ALIGNED: u64 = 1 << 20;
+/// Larger "optimal" sizes are those of bridges that report their largest request.
+const STRIPE_MAX: u64 = 64 << 20;
 
 pub(super) const CHECK: Check = Check {
     id: "misaligned",
     question: "Are the I/Os aligned to the blocks below them?",
     evidence: "start of the partition, block sizes and offsets of the job, block sizes of the filesystem and the disk, and bytes the disk read during a write-only job",
-    threshold: "warning when a partition does not start at a physical block, when writes are smaller than a block below them, or when the disk read at least 10 % of the bytes that a write-only job wrote; note when writes are smaller than the physical block of a virtual disk",
+    threshold: "warning when a partition does not start at a physical block or at a chunk of the array below it, when writes are smaller than a block below them, or when the disk read at least 10 % of the bytes that a write-only job wrote; note when a partition does not start at a stripe of an array with parity, or when writes are smaller than the physical block of a virtual disk",
     reason: "the storage reads a block before it writes a part of it, which halves the throughput and doubles the latency",
     cause: "the I/Os, or the partition below them, are not multiples of the physical block",
     remedy: || choose(["bs", "offset"]).ending("to multiples of the largest block below"),
@@ -25,22 +29,80 @@ fn about(case: &Case, part: &Part) -> Option<Finding> {
     partition(case, part).or_else(|| read_back(case, part)).or_else(|| small(case, part))
 }
 
-/// A partition that does not begin at a physical block of its disk.
+/// A partition that does not begin where a block, chunk or stripe below it begins.
 fn partition(case: &Case, part: &Part) -> Option<Finding> {
-    let partition = part.devices.iter().filter_map(|name| case.device(name)).find(|device| {
-        let unit = device.physical_block.0.max(1);
-        let start = device.partition_start.map_or(0, |start| start.0);
-        device.kind == DeviceKind::Partition && !start.is_multiple_of(unit)
-    })?;
-    let text = format!(
-        "{} starts {} after the start of a physical block of {}",
-        partition.name,
-        size((partition.partition_start?.0 % partition.physical_block.0) as f64),
-        size(partition.physical_block.0 as f64)
-    );
-    let cause = "the partition was created without alignment to the disk's blocks";
-    let remedy = "recreate the partition at a multiple of 1 MiB";
-    Some(CHECK.about(part, Severity::Warning, text).cause(cause).remedy(remedy))
+    part.devices.iter().filter_map(|name| case.device(name)).find_map(|partition| {
+        let start =
+            partition.partition_start.filter(|_| partition.kind == DeviceKind::Partition)?;
+        let disk = partition.below.first().and_then(|name| case.device(name)).unwrap_or(partition);
+        let (what, unit, severity) = misfit(start.0, partition, disk)?;
+        let text = format!(
+            "{} starts {} after the start of a {what} of {}",
+            partition.name,
+            size((start.0 % unit) as f64),
+            size(unit as f64)
+        );
+        let cause = format!("the partition was created without alignment to the {what}s below");
+        let remedy = moved(start.0, partition, disk);
+        Some(CHECK.about(part, severity, text).cause(cause).remedy(remedy))
+    })
+}
+
+/// What a start does not fit: its name, its size, and how grave that is.
+fn misfit(
+    start: u64,
+    partition: &DeviceFacts,
+    disk: &DeviceFacts,
+) -> Option<(&'static str, u64, Severity)> {
+    let block = partition.physical_block.0.max(disk.physical_block.0);
+    let (chunk, stripe) = stripes(disk).unwrap_or((1, 1));
+    [
+        ("physical block", block, Severity::Warning),
+        // An I/O that crosses a chunk needs two disks.
+        ("chunk", chunk, Severity::Warning),
+        // A write of a whole stripe needs no read; one that crosses two does.
+        ("stripe", if has_parity(disk) { stripe } else { 1 }, Severity::Note),
+    ]
+    .into_iter()
+    .find(|(_, unit, _)| *unit > 1 && !start.is_multiple_of(*unit))
+}
+
+fn has_parity(disk: &DeviceFacts) -> bool {
+    matches!(&disk.kind, DeviceKind::Md { level } if ["raid4", "raid5", "raid6"].contains(&level.as_str()))
+}
+
+/// The chunk and the stripe of an array, by software or by a controller; `None` for other disks, and for
+/// sizes that no array has.
+fn stripes(disk: &DeviceFacts) -> Option<(u64, u64)> {
+    let (chunk, stripe) = (disk.io_min.0, disk.io_opt.0);
+    let is_array = chunk > disk.physical_block.0.max(4096) && stripe >= chunk;
+    (is_array && stripe.is_multiple_of(chunk) && stripe <= STRIPE_MAX).then_some((chunk, stripe))
+}
+
+/// How to move a partition to the first place after its start that suits all that is below.
+fn moved(start: u64, partition: &DeviceFacts, disk: &DeviceFacts) -> String {
+    let sector = disk.logical_block.0.max(512);
+    let stripe = stripes(disk).map_or(1, |(_, stripe)| stripe);
+    let aligned = start.next_multiple_of(least_common_multiple(ALIGNED, stripe)) / sector;
+    let (disk_name, name) = (&disk.name, &partition.name);
+    let number = name.strip_prefix(disk_name.as_str()).unwrap_or(name).trim_start_matches('p');
+    let last = (start + partition.size.0) / sector;
+    let last = last.saturating_sub(1).max(aligned);
+    format!(
+        "move the partition to sector {aligned}, the first aligned one: save its data, unmount it, \
+         then `echo '{aligned},' | sfdisk --move-data /dev/{disk_name} -N {number}`, which needs {} of \
+         free space behind it; or make it anew, empty: `parted /dev/{disk_name} unit s rm {number} \
+         mkpart data {aligned} {last}`",
+        size((aligned * sector).saturating_sub(start) as f64)
+    )
+}
+
+fn least_common_multiple(a: u64, b: u64) -> u64 {
+    let (mut divisor, mut rest) = (a, b);
+    while rest > 0 {
+        (divisor, rest) = (rest, divisor % rest);
+    }
+    a / divisor * b
 }
 
 /// Reads of a disk in a job that only writes.
@@ -122,15 +184,70 @@ mod tests {
         assert!(the_finding(&record, CHECK.id).text.contains("not aligned"));
     }
 
-    #[test]
-    fn a_partition_that_begins_anywhere_is_named() {
+    /// A run on the first partition of a disk, of 1 GiB from `start` on.
+    fn on_partition(start: u64, below: DeviceFacts) -> record::RunRecord {
         let mut record = record(vec![job("scan", Direction::Read, 10)]);
-        let mut partition = disk("sda1");
+        let name = if below.name.ends_with(char::is_numeric) { "p1" } else { "1" };
+        let mut partition = disk(&format!("{}{name}", below.name));
         partition.kind = DeviceKind::Partition;
-        partition.partition_start = Some(Bytes(63 * 512));
-        partition.below = vec!["sda".into()];
-        record.facts.devices.insert("sda1".into(), partition);
-        record.facts.targets.values_mut().for_each(|t| t.device = Some("sda1".into()));
-        assert!(the_finding(&record, CHECK.id).text.starts_with("sda1 starts 3.5 KiB after"));
+        partition.size = Bytes(1 << 30);
+        partition.partition_start = Some(Bytes(start));
+        partition.below = vec![below.name.clone()];
+        let name = partition.name.clone();
+        record.facts.devices.insert(below.name.clone(), below);
+        record.facts.devices.insert(name.clone(), partition);
+        for target in record.facts.targets.values_mut() {
+            target.device = Some(name.clone());
+            target.filesystem.as_mut().unwrap().devices = vec![name.clone()];
+        }
+        record
+    }
+
+    fn array(level: &str, chunk: u64, stripe: u64) -> DeviceFacts {
+        let mut array = disk("md0");
+        array.kind = DeviceKind::Md { level: level.into() };
+        (array.io_min, array.io_opt) = (Bytes(chunk), Bytes(stripe));
+        array
+    }
+
+    #[test]
+    fn a_partition_that_begins_anywhere_is_to_be_moved() {
+        let found = the_finding(&on_partition(63 * 512, disk("sda")), CHECK.id);
+        assert!(
+            found.text.starts_with("sda1 starts 3.5 KiB after the start of a physical block of 4")
+        );
+        let remedy = found.remedy.to_string();
+        for command in [
+            "echo '2048,' | sfdisk --move-data /dev/sda -N 1",
+            "992 KiB of free space",
+            "parted /dev/sda unit s rm 1 mkpart data 2048 2097214",
+        ] {
+            assert!(remedy.contains(command), "{command}: {remedy}");
+        }
+        assert!(findings(&on_partition(1 << 20, disk("sda")), CHECK.id).is_empty());
+    }
+
+    #[test]
+    fn a_partition_of_an_array_begins_at_a_chunk_and_a_stripe() {
+        let (mib, kib) = (1 << 20, 1 << 10);
+        let of = |start, array| on_partition(start, array);
+        let chunk = the_finding(&of(64 * kib, array("raid0", 512 * kib, mib)), CHECK.id);
+        assert_eq!(chunk.severity, Severity::Warning);
+        assert!(
+            chunk.text.contains("md0p1 starts 64 KiB after the start of a chunk of 512"),
+            "{}",
+            chunk.text
+        );
+        // Stripes of 1.5 MiB: 3 MiB is the first place after 1 MiB that suits them.
+        let raid5 = array("raid5", 512 * kib, 1536 * kib);
+        let stripe = the_finding(&of(mib, raid5.clone()), CHECK.id);
+        assert_eq!(stripe.severity, Severity::Note);
+        assert!(stripe.text.contains("after the start of a stripe of 1.5 MiB"), "{}", stripe.text);
+        let remedy = stripe.remedy.to_string();
+        assert!(remedy.contains("echo '6144,' | sfdisk --move-data /dev/md0 -N 1"), "{remedy}");
+        assert!(findings(&of(3 * mib, raid5), CHECK.id).is_empty());
+        assert!(findings(&of(mib, array("raid0", 512 * kib, 1536 * kib)), CHECK.id).is_empty());
+        // The largest request of a bridge is no stripe.
+        assert!(findings(&of(mib, array("raid5", 4096, 33_553_920)), CHECK.id).is_empty());
     }
 }

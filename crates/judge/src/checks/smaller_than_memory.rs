@@ -40,7 +40,33 @@ fn about(case: &Case, part: &Part) -> Option<Finding> {
         Figure::new("working set", set as f64, "bytes"),
         Figure::new("memory", memory as f64, "bytes"),
     ];
-    Some(CHECK.about(part, severity, text).figures(figures))
+    Some(CHECK.about(part, severity, text).figures(figures).cause(cause(case, part)))
+}
+
+/// A device that delivered so small a share of what was read was hardly asked.
+const DELIVERED_MIN: f64 = 0.1;
+
+/// What the page cache did, as far as the device's counters tell.
+fn cause(case: &Case, part: &Part) -> String {
+    let asked = part.bytes(Direction::Read);
+    if asked == 0 {
+        return "the page cache takes the writes".into();
+    }
+    let uses: Vec<_> = case
+        .disks_of(part)
+        .into_iter()
+        .filter_map(|disk| case.device_use(part, &disk.name))
+        .collect();
+    let read: u64 = uses.iter().map(|usage| usage.counters.read_bytes).sum();
+    match read as f64 / asked as f64 {
+        _ if uses.is_empty() => "the working set fits into the page cache".into(),
+        share if share < DELIVERED_MIN => CHECK.cause.into(),
+        share => format!(
+            "the working set fits into the page cache, but was not there at first: the device \
+             delivered {} of what was read, and less each time it is read again",
+            percent(share.min(1.0))
+        ),
+    }
 }
 
 /// Bytes of all different files together, as far as the workers go in each.
@@ -58,7 +84,7 @@ fn working_set(part: &Part) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{findings, job, record, the_finding};
+    use super::super::testing::{at_each, findings, job, record, the_finding};
     use super::*;
     use record::Bytes;
 
@@ -68,6 +94,14 @@ mod tests {
         assert!(findings(&record, CHECK.id).is_empty());
         record.jobs[0].workload.direct = false;
         assert_eq!(the_finding(&record, CHECK.id).severity, Severity::Warning);
+        // The device of this record delivers all that is read.
+        let cause = the_finding(&record, CHECK.id).cause.to_string();
+        assert!(cause.contains("was not there at first: the device delivered 100 %"), "{cause}");
+        at_each(&mut record, |_, sample| sample.disks.get_mut("sda").unwrap().read_bytes = 0);
+        assert_eq!(
+            the_finding(&record, CHECK.id).cause,
+            "the page cache holds the whole working set"
+        );
         record.facts.environment.cgroup.memory_max = Some(Bytes(1 << 29));
         assert!(findings(&record, CHECK.id).is_empty(), "more than the group may use");
     }

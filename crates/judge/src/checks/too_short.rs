@@ -31,13 +31,13 @@ pub(super) const CHECK: Check = Check {
     look: Look::Part(about),
 };
 
-fn about(_: &Case, part: &Part) -> Option<Finding> {
+fn about(case: &Case, part: &Part) -> Option<Finding> {
     // The length of a computation or of a program is no choice of the job.
     let does_io = part.medium() != Medium::Time;
-    does_io.then(|| window(part).or_else(|| start(part))).flatten()
+    does_io.then(|| window(case, part).or_else(|| start(part))).flatten()
 }
 
-fn window(part: &Part) -> Option<Finding> {
+fn window(case: &Case, part: &Part) -> Option<Finding> {
     let step = part.first().interval_step.0;
     // A worker's window may begin within one interval and end within the tenth of another.
     if step == 0 || part.length().0 + step / 10 >= INTERVALS_MIN * step {
@@ -51,12 +51,19 @@ fn window(part: &Part) -> Option<Finding> {
     );
     let workload = &part.first().workload;
     let by_size = !workload.time_based && workload.io_size.is_some();
+    let ended_by_error = part.workers.iter().any(|job| job.error != 0);
     let cause = match (workload.runtime, by_size) {
+        _ if ended_by_error => "an error ended the job".into(),
+        _ if case.record.interrupted_by.is_some() => "the run was interrupted".into(),
         (Some(runtime), false) => format!("runtime is {}", time(runtime.0 as f64)),
         _ => "the job ended after it moved its size".into(),
     };
+    let remedy = match ended_by_error {
+        true => "remove the cause of the error and run again".into(),
+        false => (CHECK.remedy)(),
+    };
     let figures = [Figure::new("measured window", part.length().0 as f64, "ns")];
-    Some(CHECK.about(part, Severity::Note, text).figures(figures).cause(cause))
+    Some(CHECK.about(part, Severity::Note, text).figures(figures).cause(cause).remedy(remedy))
 }
 
 /// A start unlike the rest, which a ramp would have left out.
@@ -103,6 +110,18 @@ mod tests {
         let found = the_finding(&record(vec![short]), CHECK.id);
         assert_eq!(found.severity, Severity::Note);
         assert!(found.text.contains("window is 800 ms"), "{}", found.text);
+    }
+
+    #[test]
+    fn a_job_that_an_error_ended_did_not_move_its_size() {
+        let mut refused = job("talk", Direction::Write, 3);
+        refused.ended = refused.started;
+        (refused.workload.runtime, refused.error) = (None, 111);
+        let mut run = record(vec![refused]);
+        assert_eq!(the_finding(&run, CHECK.id).cause, "an error ended the job");
+        run.jobs[0].error = 0;
+        run.interrupted_by = Some(2);
+        assert_eq!(the_finding(&run, CHECK.id).cause, "the run was interrupted");
     }
 
     #[test]

@@ -69,6 +69,30 @@ fn five_rounds_show_a_loss_of_a_fifth() {
 }
 
 #[test]
+fn no_difference_needs_an_interval_within_the_tolerance() {
+    let mut random = Random::new(3);
+    let mut side = |cv| {
+        let runs = (0..5).map(|round| run(&mut random, round, 1000.0, cv)).collect();
+        RecordSet { runs, ..RecordSet::default() }
+    };
+    let (calm, wild) = ((side(0.01), side(0.01)), (side(0.8), side(0.8)));
+    let options = |tolerance| Options { tolerance, metrics: vec!["iops".into()] };
+    let iops = |(a, b): &(RecordSet, RecordSet), tolerance| {
+        let comparison = compare(a, b, &options(tolerance));
+        assert!(!comparison.is_different());
+        comparison.metrics().next().unwrap().clone()
+    };
+    let narrow = iops(&calm, 0.3);
+    assert_eq!((narrow.change, narrow.change_name()), (Change::NoDifference, "no difference"));
+    assert!(narrow.smallest_difference().unwrap() < 0.3, "{narrow:?}");
+    // The same interval decides nothing within a narrower tolerance.
+    assert_eq!(iops(&calm, 0.001).change, Change::Inconclusive);
+    let wide = iops(&wild, 0.3);
+    assert_eq!((wide.change, wide.change_name()), (Change::Inconclusive, "inconclusive"));
+    assert!(wide.smallest_difference().unwrap() > 0.5, "{wide:?}");
+}
+
+#[test]
 fn a_slowdown_beyond_the_tolerance_is_reported() {
     let mut random = Random::new(3);
     let (a, b) = (set(&mut random, 5, 1000.0), set(&mut random, 5, 700.0));

@@ -103,9 +103,11 @@ pub(super) enum Operator {
     GreaterOrEqual,
 }
 
-const OPERATORS: [(&str, Operator); 4] = [
+const OPERATORS: [(&str, Operator); 6] = [
     ("<=", Operator::LessOrEqual),
     (">=", Operator::GreaterOrEqual),
+    ("≤", Operator::LessOrEqual),
+    ("≥", Operator::GreaterOrEqual),
     ("<", Operator::Less),
     (">", Operator::Greater),
 ];
@@ -169,9 +171,11 @@ impl Condition {
         let (left, comparison) = split(text);
         // Names of jobs may hold colons, metrics do not.
         let (job, left) = match left.rsplit_once(':') {
-            Some((job, left)) => (Some(job.trim()), left.trim()),
-            None => (None, left.trim()),
+            Some((job, left)) => (Some(job.trim()), left),
+            None => (None, left),
         };
+        // "P99.9" is written as often as "p99.9". Names of jobs keep their case.
+        let left = &*left.trim().to_lowercase();
         if job == Some("") {
             return Err(mistake("the name of a job was expected before ':'".into()));
         }
@@ -259,7 +263,7 @@ fn shown(jobs: &[&str]) -> String {
 
 /// The part before the operator, and the operator with what follows.
 fn split(text: &str) -> (&str, Option<(Operator, &str)>) {
-    let Some(at) = text.find(['<', '>']) else { return (text, None) };
+    let Some(at) = text.find(['<', '>', '≤', '≥']) else { return (text, None) };
     let (left, rest) = text.split_at(at);
     let found = OPERATORS
         .iter()
@@ -396,9 +400,10 @@ fn limit(text: &str, unit: Unit) -> Result<f64, String> {
 
 fn factor(suffix: &str, unit: Unit) -> Option<f64> {
     if unit == Unit::Time {
-        return Some(match suffix {
+        return Some(match &*suffix.to_lowercase() {
             "ns" => 1.0,
-            "us" | "µs" => 1e3,
+            // The micro sign, and the Greek letter that it becomes in lower case.
+            "us" | "µs" | "μs" => 1e3,
             "ms" => 1e6,
             "s" => 1e9,
             _ => return None,
@@ -443,6 +448,12 @@ mod tests {
         let less = Operator::Less;
         for (text, what) in [
             ("p99.9<2ms", plain(Metric::Percentile(99.9), less, 2e6)),
+            ("P99.9<2ms", plain(Metric::Percentile(99.9), less, 2e6)),
+            ("P99.9 < 2 ms", plain(Metric::Percentile(99.9), less, 2e6)),
+            ("P99.9<=2MS", plain(Metric::Percentile(99.9), Operator::LessOrEqual, 2e6)),
+            ("p99 ≤ 80µs", plain(Metric::Percentile(99.0), Operator::LessOrEqual, 80e3)),
+            ("IOPS≥10K", plain(Metric::Iops, Operator::GreaterOrEqual, 1e4)),
+            ("BW>=1GiB/s", plain(Metric::Bandwidth, Operator::GreaterOrEqual, 1_073_741_824.0)),
             ("p50 <= 80us", plain(Metric::Percentile(50.0), Operator::LessOrEqual, 80e3)),
             ("mean<0.5s", plain(Metric::Mean, less, 5e8)),
             ("max<0", plain(Metric::Max, less, 0.0)),
@@ -497,6 +508,8 @@ mod tests {
         assert_eq!(parsed("no-warnings").what, Requirement::No(Severity::Warning));
         assert_eq!(parsed("a: no-errors").what, Requirement::No(Severity::Error));
         assert_eq!(parsed("a: no-errors").job.as_deref(), Some("a"));
+        assert_eq!(parsed("A: No-Errors").what, Requirement::No(Severity::Error));
+        assert_eq!(parsed("A:Read.P99<1ms").job.as_deref(), Some("A"), "names keep their case");
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub(crate) struct RepeatedJob<'a> {
 pub(crate) struct Measured {
     pub(crate) operation: Operation,
     pub(crate) estimate: Estimate,
-    /// Why the interval is unbounded.
+    /// Why the interval is unbounded or assumed.
     pub(crate) reason: Option<String>,
 }
 
@@ -174,13 +174,26 @@ fn rate(
     Some(with_series_interval(workers, per_second(amount, window), &values, seed))
 }
 
-/// A value with the interval of the mean of a series around it.
+/// So much time shows a level, though not how it changes.
+const LEVEL_MIN_NS: u64 = 500_000_000;
+/// The factor by which the true value may be off where a run is too short for an interval: beyond what
+/// warming up, and the spread from run to run, change in a level.
+const FAR: f64 = 5.0;
+
+/// A value with the interval of the mean of a series around it. Where there is no series, but half a
+/// second of work, the value is taken to be right within a factor of [`FAR`], which decides conditions
+/// that are far from it.
 fn with_series_interval(
     workers: &[&JobRecord],
     value: f64,
     series: &[f64],
     seed: u64,
 ) -> (Estimate, Option<String>) {
+    let window = union_ns(&busy(workers, &Direction::ALL));
+    if series.len() < 2 && window >= LEVEL_MIN_NS {
+        let reason = format!("{}; taken as right within a factor of {FAR}", too_few(workers));
+        return (Estimate { value, low: value / FAR, high: value * FAR }, Some(reason));
+    }
     let mean = mean_of_series(series, seed);
     let estimate = Estimate {
         value,

@@ -74,7 +74,7 @@ fn an_interval_that_spans_the_limit_is_undecided() {
 fn a_run_without_a_course_has_no_certain_rate() {
     let mut run = calm();
     run.jobs[0].intervals.truncate(1);
-    let results = results(&[run], &["iops>1"]);
+    let results = results(&[run], &["iops>500"]);
     assert_eq!(results[0].outcome, Outcome::Undecided);
     assert!(results[0].reason.as_ref().unwrap().contains("two whole intervals of"));
 }
@@ -185,6 +185,30 @@ fn runs_in_turn_are_told_apart_by_their_cell() {
     let all = results(&[named("x.fio"), named("y.fio")], &["iops>1", "y.fio: a:iops>1"]);
     let jobs: Vec<&str> = all.iter().map(|result| result.job.as_str()).collect();
     assert_eq!(jobs, ["x.fio: a", "y.fio: a", "y.fio: a"]);
+}
+
+#[test]
+fn a_short_run_decides_what_is_far_from_its_figure() {
+    let mut run = calm();
+    let short = &mut run.jobs[0];
+    short.ended = short.started + ::record::Nanos(1_000_000_000);
+    short.intervals.truncate(1);
+    let result = &mut short.results[Direction::Read];
+    (result.ios, result.runtime) = (122_000, ::record::Nanos(1_000_000_000));
+    for (text, expected) in [
+        ("iops>=1k", Outcome::Pass),
+        ("iops>=100k", Outcome::Undecided),
+        ("iops>=150k", Outcome::Undecided),
+        ("iops>=10M", Outcome::Fail),
+        ("mean<100ms", Outcome::Pass),
+        ("mean<1.1ms", Outcome::Undecided),
+        ("steady", Outcome::Undecided),
+    ] {
+        assert_eq!(outcome(&run, text), expected, "{text}");
+    }
+    // A burst of milliseconds shows no level.
+    run.jobs[0].results[Direction::Read].runtime = ::record::Nanos(2_000_000);
+    assert_eq!(outcome(&run, "iops>=1k"), Outcome::Undecided);
 }
 
 #[test]

@@ -105,6 +105,6 @@ fn what_changed_on_the_machine_then_is_told_the_closest_first() {
     let found = coincidences(&change, range.start, &runs.iter().collect::<Vec<_>>());
     let told: Vec<(usize, &str)> =
         found.iter().map(|one| (one.at, one.difference.what.as_str())).collect();
-    assert_eq!(told, [(12, "kernel"), (11, "scheduler of disk 1")]);
+    assert_eq!(told, [(12, "kernel"), (11, "scheduler of disk sda")]);
     assert_eq!(around(&Change { at: 1, ..change }, 3), 0..3);
 }

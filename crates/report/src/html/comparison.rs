@@ -63,15 +63,13 @@ fn conclusion(comparison: &Comparison) -> String {
         changed.map(words).collect()
     };
     let (slower, faster) = (names_of(Change::Slower), names_of(Change::Faster));
-    let same = comparison.metrics().filter(|m| m.change == Change::NoDifferenceShown).count();
     let (worse, better) = crate::compare::compared_as(comparison);
     let list = |names: &[String]| human::list_up_to(names, 4);
-    match (slower.is_empty(), faster.is_empty(), same) {
-        (true, true, 0) => format!("{}.", crate::compare::nothing_compared(comparison)),
-        (true, true, _) => "no figure is shown to differ.".into(),
-        (false, true, _) => format!("{worse} ({}).", list(&slower)),
-        (true, false, _) => format!("{better} ({}).", list(&faster)),
-        (false, false, _) => {
+    match (slower.is_empty(), faster.is_empty()) {
+        (true, true) => format!("{}.", crate::compare::without_difference(comparison)),
+        (false, true) => format!("{worse} ({}).", list(&slower)),
+        (true, false) => format!("{better} ({}).", list(&faster)),
+        (false, false) => {
             format!("{better} in some ({}), {worse} in others ({}).", list(&faster), list(&slower))
         }
     }
@@ -180,7 +178,9 @@ fn table(first: &JudgedSet, other: &JudgedSet, comparison: &Comparison) -> Marku
         }
         p class="aside" {
             "Below each ratio: its interval. All intervals together hold the true ratios in 95 of \
-             100 comparisons. A difference is shown when the interval does not contain 1."
+             100 comparisons. A difference is shown when the interval does not contain 1. There is no \
+             difference when it lies within the tolerance of " (comparison.tolerance * 100.0) " % \
+             both ways; otherwise the runs are too few or too different to tell."
             @if comparison.is_spread_assumed {
                 " One run does not show the spread from run to run, so it is assumed: repeat the \
                  runs to measure it."
@@ -214,6 +214,6 @@ fn class(change: Change) -> &'static str {
     match change {
         Change::Faster => "good",
         Change::Slower => "bad",
-        Change::NoDifferenceShown | Change::NotComparable => "",
+        Change::NoDifference | Change::Inconclusive | Change::NotComparable => "",
     }
 }

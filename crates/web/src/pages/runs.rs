@@ -150,7 +150,7 @@ fn line(row: &Row) -> Markup {
             }
             td data-name="When" { (when(row)) }
             td data-name="Host" { (row.host) }
-            td data-name="Workload" { (row.workload())
+            td data-name="Workload" { (row.figures_of.clone().unwrap_or_else(|| row.workload()))
                 @if !row.device.is_empty() { br; span.muted { (row.device) } } }
             (figures(row))
             td data-name="Tags" { @for tag in &row.tags { (tag_link(tag)) " " } }

@@ -1,17 +1,19 @@
-//! Kinds of damage to data: flipped bits, a torn write, zeros, other data.
+//! Kinds of damage to data: a flipped bit, wrong bytes, a torn write, zeros, other data.
 
 /// Size of a sector in bytes. A torn write ends at a sector boundary.
 const SECTOR: usize = 512;
-/// Maximum number of wrong bits that are diagnosed as bit flips.
-const FLIPS_MAX: u32 = 64;
+/// Maximum number of wrong bits that are diagnosed as single wrong bytes.
+const WRONG_BITS_MAX: u32 = 64;
 /// Length of ranges that are compared, in bytes. Ranges of this length are not equal by chance.
 const COMPARED_LENGTH: usize = 32;
 
 /// How data differs from the expected data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Damage {
-    /// Number of wrong bits, and the first wrong byte.
-    Flipped { bits: u32, at: usize },
+    /// One wrong bit, in this byte.
+    Flipped { at: usize },
+    /// A few wrong bytes, and the first and the last of them.
+    Bytes { count: usize, first: usize, last: usize },
     /// Some sectors are right, the others are wrong.
     Torn(Tear),
     /// All sectors are wrong.
@@ -37,8 +39,12 @@ impl Damage {
         let Some(first) = all.clone().find(differs) else { return Damage::Other };
         let last = all.clone().rev().find(differs).unwrap_or(first);
         let bits: u32 = (first..=last).map(|at| (expected[at] ^ found[at]).count_ones()).sum();
-        if bits <= FLIPS_MAX && (last - first < SECTOR || bits <= 8) {
-            return Damage::Flipped { bits, at: first };
+        if bits == 1 {
+            return Damage::Flipped { at: first };
+        }
+        if bits <= WRONG_BITS_MAX && (last - first < SECTOR || bits <= 8) {
+            let count = (first..=last).filter(differs).count();
+            return Damage::Bytes { count, first, last };
         }
         let sectors = |from: usize, to: usize| (from / SECTOR, to.div_ceil(SECTOR));
         let (begin, end) = sectors(first, last + 1);
@@ -58,11 +64,13 @@ pub(super) fn describe(expected: &[u8], found: &[u8], skip: usize) -> String {
         return "zeroed block: every byte is zero".into();
     }
     match Damage::between(expected, found, skip) {
-        Damage::Flipped { bits, at } => format!(
-            "bit flip: {bits} wrong {}, the first in byte {at}: expected {:#04x}, found {:#04x}",
-            if bits == 1 { "bit" } else { "bits" },
-            expected[at],
-            found[at]
+        Damage::Flipped { at } => format!(
+            "bit flip: 1 wrong bit, in byte {at}: expected {:#04x}, found {:#04x}",
+            expected[at], found[at]
+        ),
+        Damage::Bytes { count, first, last } => format!(
+            "wrong bytes: {count}, from byte {first} to {last}: first expected {:#04x}, found {:#04x}",
+            expected[first], found[first]
         ),
         Damage::Torn(Tear { from, to, zeros }) => format!(
             "torn block: bytes {from} to {} are {}, the others are right",
@@ -95,10 +103,14 @@ mod tests {
     fn each_kind_of_damage_is_recognized() {
         let (good, mut bad) = (block(), block());
         bad[1000] ^= 0x10;
-        assert_eq!(Damage::between(&good, &bad, 0), Damage::Flipped { bits: 1, at: 1000 });
-        assert!(
-            describe(&good, &bad, 0).starts_with("bit flip: 1 wrong bit, the first in byte 1000")
-        );
+        assert_eq!(Damage::between(&good, &bad, 0), Damage::Flipped { at: 1000 });
+        assert!(describe(&good, &bad, 0).starts_with("bit flip: 1 wrong bit, in byte 1000"));
+        // What overwrites bytes flips no single bit.
+        (1000..1004).for_each(|at| bad[at] = !good[at]);
+        let few = Damage::Bytes { count: 4, first: 1000, last: 1003 };
+        assert_eq!(Damage::between(&good, &bad, 0), few);
+        let text = describe(&good, &bad, 0);
+        assert!(text.starts_with("wrong bytes: 4, from byte 1000 to 1003: first"), "{text}");
         let mut torn = block();
         torn[2048..].fill(7);
         let tear = Tear { from: 2048, to: 4096, zeros: false };
