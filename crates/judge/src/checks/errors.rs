@@ -77,6 +77,10 @@ fn about(workers: &[&JobRecord]) -> Option<Finding> {
     let of_objects = workers.iter().any(|job| job.workload.medium == Medium::Objects);
     let of_network = workers.iter().any(|job| job.workload.medium == Medium::Socket);
     let (cause, remedy) = match (of_objects, of_network) {
+        _ if worst.operation == "latency" => (
+            "an I/O took longer than `max_latency` allows",
+            "look at the slowest I/Os of the report, or raise `max_latency`".into(),
+        ),
         (true, _) => answer(worst),
         (_, true) => over_network(worst),
         _ => meaning(worst),
@@ -191,10 +195,6 @@ fn meaning(kind: &ErrorCount) -> (&'static str, Remedy) {
         EIO | EREMOTEIO | ENODATA => (
             "the device, or the path to it, failed the request",
             "look at dmesg for the device's own words, then at its health (fathom inspect); do not benchmark a disk that fails".into(),
-        ),
-        ETIMEDOUT if kind.operation == "latency" => (
-            "an I/O took longer than `max_latency` allows",
-            "look at the slowest I/Os of the report, or raise `max_latency`".into(),
         ),
         ETIMEDOUT => (
             "the device did not answer in time",
@@ -317,6 +317,14 @@ mod tests {
             let remedy = found.remedy.to_string();
             assert!(!remedy.contains("dmesg") && !remedy.contains("inspect"), "{remedy}");
         }
+    }
+
+    #[test]
+    fn an_io_that_took_too_long_is_no_silent_device() {
+        let mut slow = job("slow", Direction::Read, 2);
+        slow.errors = vec![error(ETIMEDOUT, "Connection timed out", "latency", 1)];
+        let cause = the_finding(&record(vec![slow]), CHECK.id).cause;
+        assert!(cause.contains("longer than"), "{cause}");
     }
 
     #[test]
