@@ -64,6 +64,17 @@ fn what_was_cached_and_dropped_is_not_said_to_have_been_read() {
 }
 
 #[test]
+fn what_is_read_in_before_the_first_read_is_held() {
+    let directory = scratch();
+    let at = directory.path();
+    let file = fs::File::create(at.join("file")).unwrap();
+    file.set_len(16 << 20).unwrap();
+    let ran = hdparm(at, "-T file").expect(0);
+    let told = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("held 2 MiB of 16 MiB, read into it before the first I/O"), "{told}");
+}
+
+#[test]
 fn a_device_is_read_directly_after_a_rest() {
     let disk = MemoryDisk::new(8 << 20);
     let device = &disk.device.device;

@@ -179,6 +179,21 @@ fn a_signal_ends_it_and_its_objects_are_taken_away() {
 }
 
 #[test]
+fn the_list_of_runs_names_requests_that_move_no_bytes() {
+    let (server, directory) = (server(), scratch());
+    let (at, archive) = (directory.path(), directory.path().join("archive.db"));
+    for words in ["list --size=4k --objects=8 --duration=1", "delete --size=4k --objects=8"] {
+        run(s3(&server, at, words).env(ARCHIVE, &archive)).expect(0);
+    }
+    let list = ["runs", "--json"];
+    let rows = run(Command::new(FATHOM).args(list).env(ARCHIVE, &archive)).expect(0).json();
+    for (row, request) in [(&rows[0], "DELETE"), (&rows[1], "LIST")] {
+        assert_eq!(row["figures_of"], format!("{request}, IOPS are requests"), "{row}");
+        assert!(row["bandwidth"].is_null() && row["iops"].is_number(), "{row}");
+    }
+}
+
+#[test]
 fn runs_are_archived_and_compared() {
     let (server, directory) = (server(), scratch());
     let at = directory.path();

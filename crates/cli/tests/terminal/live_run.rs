@@ -46,6 +46,14 @@ fn a_long_run_is_drawn_and_a_key_ends_it_with_its_report() {
 }
 
 #[test]
+fn a_terminal_that_does_not_know_its_size_shows_the_run() {
+    let mut tty = run(0, 0, LONG);
+    tty.shows(SEEN_RUNNING);
+    tty.press("q");
+    tty.ended("130");
+}
+
+#[test]
 fn every_end_puts_the_terminal_back() {
     for (signal, code) in [(Signal::TERM, "143"), (Signal::HUP, "129"), (Signal::INT, "130")] {
         let tty = run(24, 80, LONG);

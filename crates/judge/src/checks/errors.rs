@@ -42,6 +42,10 @@ fn about(workers: &[&JobRecord]) -> Option<Finding> {
     let of_objects = workers.iter().any(|job| job.workload.medium == Medium::Objects);
     let of_network = workers.iter().any(|job| job.workload.medium == Medium::Socket);
     let (cause, remedy) = match (of_objects, of_network) {
+        _ if worst.operation == "latency" => (
+            "an I/O took longer than `max_latency` allows",
+            "look at the slowest I/Os of the report, or raise `max_latency`".into(),
+        ),
         (true, _) => answer(worst),
         (_, true) => over_network(worst),
         _ => meaning(worst),
@@ -150,10 +154,6 @@ fn meaning(kind: &ErrorCount) -> (&'static str, Remedy) {
         EIO | EREMOTEIO | ENODATA => (
             "the device, or the path to it, failed the request",
             "check dmesg for messages of the device, then its health (fathom inspect); do not benchmark a failing disk".into(),
-        ),
-        ETIMEDOUT if kind.operation == "latency" => (
-            "an I/O took longer than `max_latency` allows",
-            "look at the slowest I/Os of the report, or raise `max_latency`".into(),
         ),
         ETIMEDOUT => (
             "the device did not answer in time",
@@ -276,6 +276,14 @@ mod tests {
             let remedy = found.remedy.to_string();
             assert!(!remedy.contains("dmesg") && !remedy.contains("inspect"), "{remedy}");
         }
+    }
+
+    #[test]
+    fn an_io_that_took_too_long_is_no_silent_device() {
+        let mut slow = job("slow", Direction::Read, 2);
+        slow.errors = vec![error(ETIMEDOUT, "Connection timed out", "latency", 1)];
+        let cause = the_finding(&record(vec![slow]), CHECK.id).cause;
+        assert!(cause.contains("longer than"), "{cause}");
     }
 
     #[test]

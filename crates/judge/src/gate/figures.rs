@@ -191,7 +191,7 @@ fn with_series_interval(
 ) -> (Estimate, Option<String>) {
     let window = union_ns(&busy(workers, &Direction::ALL));
     if series.len() < 2 && window >= LEVEL_MIN_NS {
-        let reason = format!("{}; taken as right within a factor of {FAR}", too_few(workers));
+        let reason = format!("taken as right within a factor of {FAR}; {}", too_few(workers));
         return (Estimate { value, low: value / FAR, high: value * FAR }, Some(reason));
     }
     let mean = mean_of_series(series, seed);

@@ -151,7 +151,8 @@ fn runs_are_compared_with_the_first() {
         "Differences in the environment",
         "7.0.0",
         // The style colours this class.
-        "<td class=\"change\">inconclusive: too few or too different runs to tell",
+        "<td class=\"change\">",
+        "inconclusive: too few or too different runs to tell",
         "tr.bad .change{",
     ] {
         assert!(text.contains(expected), "{expected}");

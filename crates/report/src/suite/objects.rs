@@ -29,6 +29,8 @@ pub fn objects(conclusion: &Conclusion, style: &Style) -> String {
 fn operation(operation: &Operation, conclusion: &Conclusion, style: &Style) -> String {
     let (name, unit, average) = (&operation.name, operation.unit, &operation.average);
     let amount = match operation.bytes.0 {
+        // Keys come many in an answer, so their rate is none of I/Os.
+        0 if unit == "keys" => format!("{name}: {:.0} keys/s", average.count),
         0 => format!("{name}: IOPS {:.0} {unit}/s", average.count),
         _ => format!(
             "{name}: THROUGHPUT {}/s, IOPS {:.0} {unit}/s",
