@@ -10,6 +10,8 @@ use record::{Severity, distinct, human};
 const VERDICTS_MAX: usize = 8;
 /// The most findings of one check shown one by one; more are shown together.
 const OF_ONE_CHECK_MAX: usize = 3;
+/// Checks whose notes are the same for every run on a machine; one line shows them.
+const OF_THE_MACHINE: [&str; 2] = ["virtual-device", "mount-options"];
 /// The most jobs named.
 const NAMES_MAX: usize = 4;
 
@@ -38,12 +40,18 @@ fn verdict_and_findings(judged: &Judged, style: &Style, least: Severity) -> Stri
         out += &style.heading("Verdict");
         out.extend(verdicts.iter().map(|alike| verdict(alike, style)));
     }
-    let grave: Vec<Finding> =
-        judged.findings.iter().filter(|finding| finding.severity >= least).cloned().collect();
-    let findings = findings(&grave);
+    let shown = judged.findings.iter().filter(|finding| finding.severity >= least).cloned();
+    let (of_machine, of_run): (Vec<Finding>, Vec<Finding>) = shown.partition(|finding| {
+        finding.severity == Severity::Note && OF_THE_MACHINE.contains(&finding.check)
+    });
     if !judged.findings.is_empty() {
         out += &style.heading("Findings");
-        out.extend(findings.iter().map(|alike| finding(alike, style)));
+        out.extend(findings(&of_run).iter().map(|alike| finding(alike, style)));
+    }
+    if !of_machine.is_empty() {
+        let notes = of_machine.iter().map(|note| format!("{} [{}]", note.text, note.check));
+        let notes: Vec<String> = distinct(notes);
+        out += &style.paragraph(&format!("on this machine: {}", notes.join("; ")), 2);
     }
     out
 }
@@ -215,6 +223,22 @@ mod tests {
         assert!(graver.contains("2 % of what the job read") && !graver.contains("a short run"));
         let text = text(&judged, &Style::default());
         assert!(text.starts_with(graver) && text.contains("a short run"), "{text}");
+    }
+
+    #[test]
+    fn what_every_run_on_a_machine_has_is_one_line() {
+        let note = |check, text: &str| Finding { check, ..finding_on("a", Severity::Note, text) };
+        let findings = vec![
+            note("virtual-device", "vda is a virtual disk of KVM"),
+            note("mount-options", "/ is mounted with discard"),
+        ];
+        let judged = Judged { findings, ..Judged::default() };
+        let expected = "
+Findings
+  on this machine: vda is a virtual disk of KVM [virtual-device]; / is mounted
+  with discard [mount-options]
+";
+        assert_eq!(text(&judged, &Style::default()), expected);
     }
 
     #[test]

@@ -301,6 +301,7 @@ fn trust(judged_set: &JudgedSet) -> Markup {
     };
     let (errors, warnings) = (grave(Severity::Error), grave(Severity::Warning));
     let runs = judged_set.set.runs.len();
+    let is_short = judged_set.together.findings.iter().any(|finding| finding.check == "too-short");
     html! {
         @if !errors.is_empty() {
             p class="bad" { strong { "No." } " Something failed:" }
@@ -309,6 +310,12 @@ fn trust(judged_set: &JudgedSet) -> Markup {
                 strong { "With care." } " "
                 @if warnings.len() == 1 { "One thing was" } @else { (warnings.len()) " things were" }
                 " found that can make the figures misleading:"
+            }
+        } @else if is_short {
+            p class="care" {
+                strong { "For these seconds." }
+                " The run was too short to show what the storage does later; no check found anything \
+                 else that makes the figures misleading."
             }
         } @else {
             p class="good" {

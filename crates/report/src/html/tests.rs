@@ -70,6 +70,14 @@ fn the_answer_comes_first_and_the_rest_in_its_order() {
 }
 
 #[test]
+fn a_short_run_is_trusted_for_its_seconds_only() {
+    assert!(one(long(20)).contains("<strong>Yes.</strong>"));
+    let short = one(long(1));
+    assert!(short.contains("<strong>For these seconds.</strong>"), "{short}");
+    assert!(!short.contains("<strong>Yes.</strong>"));
+}
+
+#[test]
 fn it_asks_for_nothing_from_elsewhere_and_runs_nothing() {
     let text = one(long(20));
     for forbidden in ["<script", "<link", "<img", "src=", "url(", "@import", "javascript:", " on"] {
