@@ -4,8 +4,8 @@ use super::programs::{self, Job, Outcome};
 use anyhow::Result;
 use std::sync::{Mutex, PoisonError};
 
-/// Programs whose tests measure time or count what the whole machine does. They run last, one at a
-/// time, with nothing beside them.
+/// Programs whose tests measure time or count what the whole machine does. They run last, one test at a
+/// time, with nothing beside it.
 const QUIET: &[&str] = &["cli checks", "cli timing"];
 
 /// Programs that run side by side. Most of what they do is waiting.
@@ -22,8 +22,11 @@ struct Totals {
 /// Runs every test program, also when some fail, and other commands `beside` them, one at a time.
 /// Returns the exit code of the first that fails, or 0, and a line of totals.
 pub fn run(tests: Vec<Job>, beside: Vec<Job>) -> Result<(u8, String)> {
-    let (quiet, waiting): (Vec<Job>, Vec<Job>) =
+    let (mut quiet, waiting): (Vec<Job>, Vec<Job>) =
         tests.into_iter().partition(|job| QUIET.contains(&job.name.as_str()));
+    for job in &mut quiet {
+        job.command.arg("--test-threads=1");
+    }
     let results = Mutex::new((0, Totals::default()));
     let ended = |outcome: Outcome| {
         let found = report(&outcome);
