@@ -36,11 +36,11 @@ fn about(workers: &[&JobRecord]) -> Option<Finding> {
         return None;
     }
     let mut text = format!(
-        "the {} workers reported together ran at the same time for {:.2} s of the {:.2} s in which \
-         any of them ran; bandwidth and IOPS are over the latter",
+        "the {} workers reported together ran at the same time for {} of the {} in which any of \
+         them ran; bandwidth and IOPS are over the latter",
         windows.len(),
-        all as f64 / 1e9,
-        any as f64 / 1e9,
+        time(all as f64),
+        time(any as f64),
     );
     if chained {
         let times = any as f64 / longest.max(1) as f64;
@@ -73,7 +73,7 @@ mod tests {
             job.results.read.runtime = Nanos(10 * SECOND);
         }
         let found = the_finding(&record, CHECK.id);
-        assert!(found.text.contains("for 0.00 s of the 60.00 s"), "{}", found.text);
+        assert!(found.text.contains("for 0 ns of the 60 s"), "{}", found.text);
         assert!(found.text.contains("6.0 times that"), "{}", found.text);
     }
 }

@@ -68,7 +68,8 @@ pub(super) fn decide(input: &RuleInput) -> RuleOutcome {
 }
 
 fn nothing_done(input: &RuleInput) -> Option<RuleOutcome> {
-    (input.indicators.ios == 0 && input.indicators.syncing == 0.0)
+    let is_rejected = input.found("server-throttles", Severity::Warning).is_some();
+    (input.indicators.ios == 0 && input.indicators.syncing == 0.0 && !is_rejected)
         .then(|| RuleOutcome::new(Limit::Unknown, Confidence::Low, "no I/O completed", []))
 }
 
@@ -170,15 +171,22 @@ fn cgroup_limit_reached(
     limits: &std::collections::BTreeMap<String, u64>,
 ) -> Option<RuleOutcome> {
     let used = input.case.device_use(input.part, &device.name)?;
+    // I/O that waits above an idle device waits for the limit, also where the limit wastes some of it.
+    let indicators = &input.indicators;
+    let waits_above =
+        indicators.waiting() >= HALF && indicators.at_device().is_some_and(|share| share < HALF);
     let at = |(name, limit): (&String, &u64)| {
         let done = per_second(&used.counters, name, used.window.seconds())?;
-        AT_LIMIT.contains(&(done / *limit as f64)).then_some((name.clone(), *limit as f64, done))
+        let share = done / *limit as f64;
+        let is_near = AT_LIMIT.contains(&share);
+        let is_held = is_near || (waits_above && share >= HALF && share <= *AT_LIMIT.end());
+        is_held.then_some((name.clone(), *limit as f64, done, is_near))
     };
-    let (name, limit, done) = limits.iter().filter_map(at).next()?;
+    let (name, limit, done, is_near) = limits.iter().filter_map(at).next()?;
     let unit = if name.ends_with("iops") { "IOPS" } else { "bytes/s" };
     Some(RuleOutcome::new(
         Limit::Throttle,
-        Confidence::High,
+        if is_near { Confidence::High } else { Confidence::Medium },
         format!(
             "the control group limits {} to {} ({name}); it reached {}",
             device.name,

@@ -285,6 +285,24 @@ fn a_limit_of_the_control_group_that_is_reached_is_the_limit() {
 }
 
 #[test]
+fn io_that_waits_above_an_idle_device_waits_for_the_limit() {
+    let mut wasteful = record(vec![reading()]);
+    let limits = [("riops".to_owned(), IOPS * 10 / 7)].into();
+    wasteful.facts.environment.cgroup.io_max.insert("8:0".into(), limits);
+    assert_limit(&wasteful, Limit::Device, Confidence::High);
+    disk_does(&mut wasteful, 1.0, 0.02);
+    assert_limit(&wasteful, Limit::Throttle, Confidence::Medium);
+}
+
+#[test]
+fn a_server_that_rejects_everything_throttles() {
+    let mut rejected = reading();
+    rejected.results.read = ::record::DirectionResult { ios_issued: 10, ..Default::default() };
+    let found = [finding("server-throttles", Severity::Warning)];
+    assert_eq!(verdicts(&record(vec![rejected]), &found)[0].limit, Limit::Throttle);
+}
+
+#[test]
 fn a_cpu_quota_that_was_used_up_is_a_throttle() {
     let mut limited = record(vec![reading()]);
     let slow = |at: u64, cgroup_throttled_us: u64| Sample {
