@@ -22,6 +22,14 @@ pub fn release_binary(root: &Path) -> Result<PathBuf> {
     release(root, &["--package", "fathom"], "fathom")
 }
 
+/// The program to measure: the given one, or else the release build.
+pub fn measured_program(root: &Path, given: Option<&Path>) -> Result<PathBuf> {
+    match given {
+        Some(path) => path.canonicalize().with_context(|| path.display().to_string()),
+        None => release_binary(root),
+    }
+}
+
 /// Builds an example of a package as it would be released, and returns where it is.
 pub fn release_example(root: &Path, package: &str, name: &str) -> Result<PathBuf> {
     release(root, &["--package", package, "--example", name], &format!("examples/{name}"))

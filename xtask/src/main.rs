@@ -6,6 +6,7 @@ mod book;
 mod cargo;
 mod docs;
 mod fuzz;
+mod interrupt;
 mod lab;
 mod rooms;
 mod rust_text;

@@ -93,16 +93,27 @@ impl Performer<'_> {
             Caches::Left => cache::sync(at).map(|()| CacheState::Warm)?,
         };
         for Timed { name, action } in &self.task.timed {
-            let from = began.elapsed();
+            let (from, cpu_before) = (began.elapsed(), self.cpu_ms(host));
             self.act(action)?;
             let length = began.elapsed() - from;
+            let used =
+                |before| Some(Nanos((self.cpu_ms(host)?.saturating_sub(before)) * 1_000_000));
             work.parts.push(WorkPart {
                 name: name.clone(),
                 from: nanos(from),
                 length: nanos(length),
+                cpu: cpu_before.and_then(used),
             });
         }
         Ok(())
+    }
+
+    /// CPU time of the work so far, in milliseconds; `None` where a server does it.
+    fn cpu_ms(&self, host: &Host) -> Option<u64> {
+        match self.task.database {
+            Some(Connection::Client(_)) => None,
+            _ => host.family_cpu_ms(),
+        }
     }
 
     fn act(&mut self, action: &Action) -> Result<(), Failure> {
@@ -184,6 +195,17 @@ mod tests {
         );
         assert!(work.parts[1].from >= work.parts[0].from + work.parts[0].length);
         assert_eq!(work.cache, CacheState::Warm);
+    }
+
+    #[test]
+    fn cpu_time_of_children_is_counted() {
+        let scratch = testbed::scratch();
+        let at = scratch.path();
+        let counting = sh("i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done", at);
+        let work = perform(&task(at, vec![], vec![sh("sleep 0.2", at), counting]), &Host::at("/"));
+        let cpu: Vec<f64> = work.parts.iter().map(|part| part.cpu.unwrap().seconds()).collect();
+        assert!(cpu[0] < 0.1 && cpu[1] >= 0.05, "{cpu:?}");
+        assert!(work.cpu().unwrap().seconds() >= 0.05);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use record::{Direction, JobRecord, PerDirection, RunRecord};
 use std::collections::BTreeSet;
 
-/// Maximum number of stored values of a fact. A job of ten thousand files is found by its first files.
+/// Maximum number of values stored for a fact. A search finds a job with ten thousand files by these only.
 const VALUES_MAX: usize = 64;
 /// Maximum number of values in a column, before "and N more".
 const JOINED_MAX: usize = 4;

@@ -21,7 +21,18 @@ impl Host {
 
     /// CPU time of this process so far, in milliseconds.
     pub(crate) fn own_cpu_ms(&self) -> Option<u64> {
-        let ticks = parse_cpu_ticks(&self.text("/proc/self/stat")?)?;
+        self.cpu_ms(2)
+    }
+
+    /// CPU time so far of this process and of its children that it has waited for, with their own, in
+    /// milliseconds.
+    pub fn family_cpu_ms(&self) -> Option<u64> {
+        self.cpu_ms(4)
+    }
+
+    /// The sum of the first `fields` CPU times of this process, in milliseconds.
+    fn cpu_ms(&self, fields: usize) -> Option<u64> {
+        let ticks = parse_cpu_ticks(&self.text("/proc/self/stat")?, fields)?;
         Some(ticks * 1000 / rustix::param::clock_ticks_per_second().max(1))
     }
 
@@ -84,10 +95,11 @@ pub(crate) fn stat_fields(text: &str) -> Option<impl Iterator<Item = &str>> {
     Some(text.rsplit_once(')')?.1.split_whitespace())
 }
 
-/// Ticks in user mode and in the kernel, the 14th and 15th field.
-fn parse_cpu_ticks(text: &str) -> Option<u64> {
+/// The sum of the first `fields` of: ticks of the process in user mode and in the kernel, and of its
+/// children in user mode and in the kernel. The first is the 14th field.
+fn parse_cpu_ticks(text: &str, fields: usize) -> Option<u64> {
     let mut ticks = stat_fields(text)?.skip(11).map(str::parse::<u64>);
-    Some(ticks.next()?.ok()? + ticks.next()?.ok()?)
+    (0..fields).map(|_| ticks.next()?.ok()).sum()
 }
 
 fn parse_cpus(text: &str, ticks_per_second: u64) -> Vec<CpuSample> {
@@ -123,9 +135,10 @@ mod tests {
 
     #[test]
     fn times_stand_behind_the_name_whatever_it_holds() {
-        let stat = "77 (a) b (c) S 1 77 77 0 -1 4194560 9 0 0 0 12 34 0 0 20 0 1 0 5 6 7";
-        assert_eq!(parse_cpu_ticks(stat), Some(46));
-        assert_eq!(parse_cpu_ticks("77 (a) S 1"), None);
+        let stat = "77 (a) b (c) S 1 77 77 0 -1 4194560 9 0 0 0 12 34 60 40 20 0 1 0 5 6 7";
+        assert_eq!(parse_cpu_ticks(stat, 2), Some(46));
+        assert_eq!(parse_cpu_ticks(stat, 4), Some(146));
+        assert_eq!(parse_cpu_ticks("77 (a) S 1", 2), None);
     }
 
     #[test]

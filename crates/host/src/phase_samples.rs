@@ -6,8 +6,8 @@ use record::{Nanos, Sample};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-/// Takes samples when it is told to, beside those of a [`Sampler`](crate::Sampler): a phase may be
-/// shorter than the time between two of those.
+/// Takes a sample on request. A phase may be shorter than the period of a
+/// [`Sampler`](crate::Sampler).
 pub struct PhaseSamples(Mutex<Taken>);
 
 struct Taken {
@@ -32,7 +32,7 @@ impl PhaseSamples {
         taken.samples.push(sample);
     }
 
-    /// The samples so far, with their times from this origin, not before it.
+    /// The samples so far. Their times count from `origin`; samples before it are at 0.
     pub fn since(&self, origin: Instant) -> Vec<Sample> {
         let taken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let late = origin.saturating_duration_since(taken.origin).as_nanos() as u64;

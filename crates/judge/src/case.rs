@@ -74,7 +74,7 @@ impl<'a> Case<'a> {
         devices.filter(|device| device.below.is_empty()).collect()
     }
 
-    /// The topmost devices under a part: those that no other of its devices lies on.
+    /// The topmost devices under a part: those below no other of its devices.
     pub fn top_devices_of(&self, part: &Part<'a>) -> Vec<&'a str> {
         let below: Vec<&str> = part
             .devices
@@ -97,8 +97,8 @@ impl<'a> Case<'a> {
         distinct(targets.filter_map(|target| target.filesystem.as_ref()))
     }
 
-    /// The machine at both ends of a window. Counters are drawn in a straight line between the samples
-    /// around each end; where no worker was active between an end and a sample, that sample holds.
+    /// The machine at both ends of a window. Counters are interpolated between the samples around each
+    /// end. If no worker was active between an end and one of these samples, that sample is used as it is.
     /// `None` without samples or when the window is empty.
     pub fn ends(&self, from: Nanos, to: Nanos) -> Option<(At<'a>, At<'a>)> {
         (from < to).then_some(())?;

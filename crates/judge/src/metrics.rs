@@ -7,6 +7,7 @@ pub(crate) mod exchange;
 pub(crate) mod groups;
 pub(crate) mod idleness;
 pub(crate) mod latency;
+pub(crate) mod rates;
 pub(crate) mod series;
 mod steady;
 pub(crate) mod unit;

@@ -127,8 +127,8 @@ impl Files<'_> {
         files
     }
 
-    /// A file of a log; `None` if it cannot be used. The parts of a regular file that are read are
-    /// laid out; the rest is written by the log.
+    /// The file to replay a file of a log on; `None` if it cannot be used. The parts of a regular file that
+    /// the log reads are laid out before the run. The replay itself writes the rest.
     fn replayed(
         &mut self,
         cx: &JobContext<'_>,

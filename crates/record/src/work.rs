@@ -90,12 +90,20 @@ pub struct WorkPart {
     pub from: Nanos,
     /// How long it took.
     pub length: Nanos,
+    /// CPU time that this process and its children used; `None` where a server did the work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu: Option<Nanos>,
 }
 
 impl Work {
     /// Time that all its parts took.
     pub fn length(&self) -> Nanos {
         Nanos(self.parts.iter().map(|part| part.length.0).sum())
+    }
+
+    /// CPU time of all its parts; `None` where that of one is unknown.
+    pub fn cpu(&self) -> Option<Nanos> {
+        self.parts.iter().map(|part| Some(part.cpu?.0)).sum::<Option<u64>>().map(Nanos)
     }
 
     /// When its first part began and its last ended, from the program's start; `None` without any.
@@ -111,8 +119,12 @@ mod tests {
 
     #[test]
     fn work_is_as_long_as_its_parts_and_lies_between_their_ends() {
-        let part =
-            |from, length| WorkPart { name: "x".into(), from: Nanos(from), length: Nanos(length) };
+        let part = |from, length| WorkPart {
+            name: "x".into(),
+            from: Nanos(from),
+            length: Nanos(length),
+            cpu: None,
+        };
         let work = Work { parts: vec![part(10, 5), part(20, 7)], ..Work::default() };
         assert_eq!((work.length(), work.window()), (Nanos(12), Some((Nanos(10), Nanos(27)))));
         assert_eq!((Work::default().length(), Work::default().window()), (Nanos(0), None));

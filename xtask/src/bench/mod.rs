@@ -15,7 +15,7 @@ mod table;
 mod targets;
 mod tools;
 
-use crate::cargo;
+use crate::{cargo, interrupt};
 use anyhow::{Context, Result, bail};
 use cases::{Case, Ends, Peer};
 use measure::Program;
@@ -24,29 +24,19 @@ pub use options::Options;
 use options::Other;
 use output::publish;
 use sample::Sample;
-use signal_hook::consts::{SIGINT, SIGTERM};
-use std::fs;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use targets::Targets;
-pub use targets::Zram;
+pub use targets::{Zram, fill_with_noise};
 
 /// Measures, and writes the table to stdout and to `target/bench.md`. What was set up for it is
 /// taken down again, also after an error or an interrupt.
 pub fn run(root: &Path, options: &Options) -> Result<()> {
-    let interrupted = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        signal_hook::flag::register(signal, Arc::clone(&interrupted))
-            .context("catching signals")?;
-    }
+    let interrupted = interrupt::catch()?;
     if let Some(Other::S3(options)) = &options.other {
         return s3::run(root, options, &interrupted);
     }
-    let ours = match &options.fathom {
-        Some(path) => fs::canonicalize(path).with_context(|| path.display().to_string())?,
-        None => cargo::release_binary(root)?,
-    };
+    let ours = cargo::measured_program(root, options.fathom.as_deref())?;
     let facts = machine::facts();
     if options.tools {
         let mut text = tools::run(&ours, options, &interrupted)?;

@@ -10,7 +10,6 @@ use crate::cargo;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use std::fmt::Write;
-use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -187,10 +186,7 @@ impl Drop for Served {
 
 /// Measures, and writes the table.
 pub fn run(root: &Path, options: &Options, interrupted: &AtomicBool) -> Result<()> {
-    let ours = match &options.fathom {
-        Some(path) => fs::canonicalize(path).with_context(|| path.display().to_string())?,
-        None => cargo::release_binary(root)?,
-    };
+    let ours = cargo::measured_program(root, options.fathom.as_deref())?;
     let loopback = cargo::release_example(root, "fathom-objects", "loopback")?;
     let facts = machine::facts();
     let scratch = tempfile::tempdir().context("making a scratch directory")?;

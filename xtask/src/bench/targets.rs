@@ -42,6 +42,11 @@ enum Content {
     Word,
 }
 
+/// Writes noise.
+pub fn fill_with_noise(to: &mut impl Write, bytes: u64, interrupted: &AtomicBool) -> Result<()> {
+    fill(to, bytes, Content::Noise, interrupted)
+}
+
 fn fill(to: &mut impl Write, bytes: u64, content: Content, interrupted: &AtomicBool) -> Result<()> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut chunk = vec![0; CHUNK_BYTES];
@@ -74,7 +79,7 @@ impl ScratchFile {
         let file = ScratchFile { path: directory.join(format!("{}.tmp", std::process::id())) };
         eprintln!("writing {} MiB in {}", bytes >> 20, directory.display());
         let mut open = File::create_new(&file.path).with_context(making)?;
-        fill(&mut open, bytes, Content::Noise, interrupted).with_context(making)?;
+        fill_with_noise(&mut open, bytes, interrupted).with_context(making)?;
         open.sync_all().with_context(making)?;
         Ok(file)
     }

@@ -9,18 +9,17 @@ mod situations;
 mod stage;
 mod table;
 
-use crate::cargo;
+use crate::{cargo, interrupt};
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use score::{Outcome, score};
-use signal_hook::consts::{SIGINT, SIGTERM};
 use situation::Situation;
 use stage::{Made, Stage};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 /// What to make, and how often.
 #[derive(Args)]
@@ -48,21 +47,15 @@ pub struct Options {
 /// Makes all situations, and prints the table. Records of wrong runs stay in `DIR/wrong`. What was set
 /// up is taken down again, also after an error or an interrupt.
 pub fn run(root: &Path, options: &Options) -> Result<()> {
-    let interrupted = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        signal_hook::flag::register(signal, Arc::clone(&interrupted))
-            .context("catching signals")?;
-    }
-    let ours = match &options.fathom {
-        Some(path) => fs::canonicalize(path).with_context(|| path.display().to_string())?,
-        None => cargo::release_binary(root)?,
-    };
+    let interrupted = interrupt::catch()?;
+    let ours = cargo::measured_program(root, options.fathom.as_deref())?;
     let chosen = |s: &&Situation| {
         options.only.is_empty() || options.only.iter().any(|word| s.name.contains(word.as_str()))
     };
     let situations: Vec<&Situation> = situations::all().filter(chosen).collect();
     ensure!(!situations.is_empty(), "no situation's name holds {}", options.only.join(" or "));
-    let mut stage = Stage::set_up(ours, &root.join(&options.dir), options.seed)?;
+    let mut stage =
+        Stage::set_up(ours, &root.join(&options.dir), options.seed, Arc::clone(&interrupted))?;
     let mut outcomes = Vec::new();
     for draw in 0..options.draws {
         for situation in &situations {

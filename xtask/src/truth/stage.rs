@@ -2,13 +2,14 @@
 //! processes. Each is taken down with its value.
 
 use super::shape::Shape;
-use crate::bench::Zram;
-use anyhow::{Context, Result, anyhow, ensure};
+use crate::bench::{Zram, fill_with_noise};
+use anyhow::{Context, Result, anyhow};
 use std::any::Any;
 use std::fs::{self, File};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use testbed::{Loop, Mounted, Seeded};
 
@@ -88,19 +89,25 @@ pub struct Stage {
     /// The source of all that is drawn.
     pub seeded: Seeded,
     seed: u64,
+    interrupted: Arc<AtomicBool>,
 }
 
 impl Stage {
     /// Makes the data files, full of noise and on disk.
-    pub fn set_up(fathom: PathBuf, directory: &Path, seed: u64) -> Result<Stage> {
+    pub fn set_up(
+        fathom: PathBuf,
+        directory: &Path,
+        seed: u64,
+        interrupted: Arc<AtomicBool>,
+    ) -> Result<Stage> {
         fs::create_dir_all(directory).with_context(|| directory.display().to_string())?;
-        let stage =
-            Stage { fathom, directory: directory.to_owned(), seeded: Seeded::new(seed), seed };
+        let (directory, seeded) = (directory.to_owned(), Seeded::new(seed));
+        let stage = Stage { fathom, directory, seeded, seed, interrupted };
         for number in 0..FILES {
             let bytes = if number == 0 { FIRST_FILE } else { OTHER_FILES };
-            noise(&stage.directory.join(format!("data.{number}")), bytes)?;
+            stage.noise(&stage.directory.join(format!("data.{number}")), bytes)?;
         }
-        noise(&stage.directory.join("loop.img"), LOOP_BYTES)?;
+        stage.noise(&stage.directory.join("loop.img"), LOOP_BYTES)?;
         Ok(stage)
     }
 
@@ -141,7 +148,7 @@ impl Stage {
         let (device, control) = (Path::new("/dev/zram0"), Path::new("/sys/block/zram0"));
         let zram = Zram::claim(device, control, ZRAM_BYTES).map_err(|reason| anyhow!(reason))?;
         let mut to = fs::OpenOptions::new().write(true).open(device)?;
-        write_noise(&mut to, ZRAM_BYTES)?;
+        fill_with_noise(&mut to, ZRAM_BYTES, &self.interrupted)?;
         to.sync_all()?;
         Ok(zram)
     }
@@ -168,10 +175,20 @@ impl Stage {
         Ok(process)
     }
 
+    /// Writes a file of noise to disk. Keeps a file that has this size already.
+    pub fn noise(&self, path: &Path, bytes: u64) -> Result<()> {
+        if fs::metadata(path).is_ok_and(|found| found.len() == bytes) {
+            return Ok(());
+        }
+        let mut file = File::create(path).with_context(|| path.display().to_string())?;
+        fill_with_noise(&mut file, bytes, &self.interrupted)?;
+        file.sync_all().with_context(|| path.display().to_string())
+    }
+
     /// A file that a neighbour may use alone.
     pub fn neighbour_file(&self) -> Result<PathBuf> {
         let path = self.directory.join("neighbour");
-        noise(&path, OTHER_FILES)?;
+        self.noise(&path, OTHER_FILES)?;
         Ok(path)
     }
 }
@@ -229,30 +246,6 @@ impl Drop for Group {
         // What cannot be removed is left to the machine's next start.
         let _ = fs::remove_dir(&self.0);
     }
-}
-
-/// A file of noise, on disk; one that has its size already stays.
-pub fn noise(path: &Path, bytes: u64) -> Result<()> {
-    if fs::metadata(path).is_ok_and(|found| found.len() == bytes) {
-        return Ok(());
-    }
-    let mut file = File::create(path).with_context(|| path.display().to_string())?;
-    write_noise(&mut file, bytes)?;
-    file.sync_all()?;
-    ensure!(file.metadata()?.len() == bytes, "{} is too short", path.display());
-    Ok(())
-}
-
-fn write_noise(to: &mut impl Write, bytes: u64) -> Result<()> {
-    let mut seeded = Seeded::new(bytes);
-    let mut chunk = vec![0; 1 << 20];
-    for _ in 0..bytes >> 20 {
-        for word in chunk.chunks_exact_mut(8) {
-            word.copy_from_slice(&seeded.number().to_le_bytes());
-        }
-        to.write_all(&chunk)?;
-    }
-    Ok(())
 }
 
 /// The limits of dirty pages, put back with the value. The kernel keeps each as a share of memory or

@@ -2,7 +2,8 @@
 
 use super::prelude::*;
 use crate::metrics::latency::merged;
-use record::LatencyResult;
+use crate::metrics::rates::Rates;
+use record::{JobRecord, LatencyResult};
 
 /// Percentile at which both are compared: rare enough to see a stall of a hundredth of the run.
 const AT: f64 = 99.0;
@@ -12,6 +13,11 @@ const RATIO: f64 = 2.0;
 const DIFFERENCE_NS: u64 = 1_000_000;
 /// Below this share of the requested rate the device cannot keep up; it is not a stall.
 const KEPT_UP: f64 = 0.98;
+/// A delay that grows evenly has a third of its length after a third of the time. Less than this share
+/// of the last delay means that it began later.
+const EARLY_LAG: f64 = 0.1;
+/// Fewer intervals show no course.
+const LAGS_MIN: usize = 3;
 
 pub(super) const CHECK: Check = Check {
     id: "coordinated-omission",
@@ -68,45 +74,52 @@ fn about(_: &Case, part: &Part) -> Option<Finding> {
     Some(CHECK.about(part, Severity::Warning, text).figures(figures).cause(cause).remedy(remedy))
 }
 
-/// A stall that was caught up, or a rate that cannot be kept.
+/// A rate that cannot be kept, or a stall that was caught up.
 fn reason(part: &Part, lag: u64) -> (Sentence, Remedy) {
-    let achieved = part.iops();
-    let asked: u64 = part
-        .workers
-        .iter()
-        .flat_map(|job| job.directions().filter_map(|d| job.workload.rate_iops[d]))
-        .sum();
-    let share = achieved / (asked.max(1)) as f64;
-    if asked > 0 && share < KEPT_UP {
-        return (
+    match Rates::of(part).filter(|rates| rates.reached < KEPT_UP * rates.asked && falls_behind(part)) {
+        Some(Rates { asked, reached, unit }) => (
             format!(
-                "the device served {} of the scheduled {} IOPS, and the backlog grew to {}",
-                percent(share),
-                count(asked as f64),
+                "backlog: the job asks for {} and {} of it was served, so each I/O started later than the one before it, at the end {} after its schedule",
+                Rates::text(asked, unit),
+                percent(reached / asked),
                 time(lag as f64),
             )
             .into(),
-            lower(["rate_iops"])
-                .ending(format!("below {}", count(achieved)))
+            lower([if unit == "IOPS" { "rate_iops" } else { "rate" }])
+                .ending(format!("below {}", Rates::text(reached, unit)))
                 .or(raise(["iodepth"]).ending("if the depth is the limit"))
                 .also("use the response percentiles"),
-        );
+        ),
+        None => (
+            format!(
+                "a stall: I/Os were issued up to {} late, and completion latency does not include that wait",
+                time(lag as f64)
+            )
+            .into(),
+            (CHECK.remedy)().also("find what stalled the device"),
+        ),
     }
-    (
-        format!(
-            "a stall: I/Os were issued up to {} late, and completion latency does not include that wait",
-            time(lag as f64)
-        )
-        .into(),
-        (CHECK.remedy)().also("find what stalled the device"),
-    )
+}
+
+/// Whether the delay grew through the whole window. A stall delays what is due after it, not before.
+fn falls_behind(part: &Part) -> bool {
+    let lags =
+        |job: &&JobRecord| -> Vec<u64> { job.intervals.iter().map(|i| i.lag_ns_max).collect() };
+    let latest = part.workers.iter().map(lags).max_by_key(|lags| lags.iter().max().copied());
+    let lags = latest.unwrap_or_default();
+    match (lags.get(lags.len() / 3), lags.last()) {
+        (Some(early), Some(last)) if lags.len() >= LAGS_MIN => {
+            *last > 0 && *early as f64 >= EARLY_LAG * *last as f64
+        }
+        _ => true,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::testing::{LATENCY, MS, findings, job, record, the_finding};
     use super::*;
-    use record::{JobRecord, Nanos};
+    use record::Nanos;
 
     fn paced(stalled: u64) -> JobRecord {
         let mut job = job("paced", Direction::Read, 10);
@@ -135,12 +148,46 @@ mod tests {
         assert!(findings(&record(vec![job("free", Direction::Read, 2)]), CHECK.id).is_empty());
     }
 
-    #[test]
-    fn a_rate_that_cannot_be_kept_is_no_stall() {
+    /// A job that reaches half of its rate, with a delay that grows to the end.
+    fn behind() -> JobRecord {
         let mut job = paced(9000);
         job.workload.rate_iops[Direction::Read] = Some(2000);
+        for (second, interval) in job.intervals.iter_mut().enumerate() {
+            interval.lag_ns_max = 500 * MS * (second as u64 + 1);
+        }
         job.ended = Nanos(11_000 * MS);
+        job
+    }
+
+    #[test]
+    fn a_rate_that_cannot_be_kept_is_a_backlog() {
+        let found = the_finding(&record(vec![behind()]), CHECK.id);
+        assert!(found.cause.contains("asks for 2 k IOPS and 50 % of it"), "{}", found.cause);
+        assert!(found.cause.contains("at the end 10 s after"), "{}", found.cause);
+        assert!(!found.cause.contains("stall"), "{}", found.cause);
+    }
+
+    #[test]
+    fn so_is_a_bandwidth_that_cannot_be_kept() {
+        let mut job = behind();
+        let moved = job.results[Direction::Read].bytes.0 / 10;
+        job.workload.rate_iops = record::PerDirection::all(None);
+        job.workload.rate[Direction::Read] = Some(4 * moved);
         let found = the_finding(&record(vec![job]), CHECK.id);
-        assert!(found.cause.contains("50 % of the scheduled 2 k IOPS"), "{}", found.cause);
+        assert!(
+            found.cause.starts_with("backlog") && found.cause.contains("25 %"),
+            "{}",
+            found.cause
+        );
+    }
+
+    #[test]
+    fn a_stall_near_the_end_is_no_backlog() {
+        let mut job = behind();
+        for interval in &mut job.intervals[..8] {
+            interval.lag_ns_max = MS / 10;
+        }
+        let found = the_finding(&record(vec![job]), CHECK.id);
+        assert!(found.cause.starts_with("a stall"), "{}", found.cause);
     }
 }

@@ -9,7 +9,7 @@ const MIB: f64 = 1_048_576.0;
 const NOTE: (f64, f64) = (0.02, MIB);
 /// … and from which it is a warning.
 const WARNING: (f64, f64) = (0.05, 4.0 * MIB);
-/// Less than this is what any system does now and then, however short the run.
+/// Fewest foreign bytes: any system moves less than this now and then, also in a short run.
 const BYTES_MIN: u64 = 1 << 20;
 /// Neighbours named.
 const NAMED: usize = 3;
@@ -40,7 +40,7 @@ fn look(case: &Case) -> Vec<Finding> {
 
 fn about(case: &Case, traffic: &Traffic) -> Option<Finding> {
     let neighbours = processes(case);
-    // What such processes moved is certain, within what the jobs did not ask for.
+    // Bytes of these processes are certainly foreign, up to the bytes that the jobs did not request.
     let on_disks = |moved: fn(&Neighbour) -> u64| -> u64 {
         neighbours.iter().filter(|other| other.same_storage).map(|other| moved(other)).sum()
     };

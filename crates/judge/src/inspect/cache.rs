@@ -57,13 +57,25 @@ fn direct_supported(
         .filesystem()
         .is_some_and(|f| kind == "btrfs" && f.options.iter().any(|o| o.starts_with("compress")));
     let by_kind = MAY_BUFFER.iter().any(|known| kind.starts_with(known));
+    let value = format!("supported; alignment: offsets {offset}, memory {memory}");
+    if let Some(device) = view.stack.iter().find(|device| device.loop_direct_io == Some(false)) {
+        let means = format!(
+            "--direct=1 bypasses the page cache above {} only: {0} reads and writes its file through the page cache.",
+            device.name
+        );
+        return (
+            value,
+            Mark::Problem,
+            means,
+            "Set it up with losetup --direct-io=on to measure the storage.",
+        );
+    }
     let (mark, means) = match compressed || by_kind || view.option("data=journal") {
         true => {
             (Mark::Look, format!("{} accepts O_DIRECT but may still buffer.", name_or_target(kind)))
         }
         false => (Mark::Ok, format!("--direct=1 bypasses the page cache, for {offset} and more.")),
     };
-    let value = format!("supported; alignment: offsets {offset}, memory {memory}");
     (value, mark, means, "Use --direct=1 to measure the storage.")
 }
 

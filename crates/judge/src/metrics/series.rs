@@ -58,6 +58,11 @@ impl Slot {
         per_second(self.ios, self.length)
     }
 
+    /// Bytes a second.
+    pub(crate) fn bandwidth(&self) -> f64 {
+        per_second(self.bytes, self.length)
+    }
+
     /// Mean completion latency in nanoseconds; `None` when nothing completed.
     pub(crate) fn latency(&self) -> Option<f64> {
         (self.ios > 0).then(|| self.clat_ns_sum as f64 / self.ios as f64)

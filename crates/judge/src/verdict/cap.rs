@@ -2,22 +2,21 @@
 
 use super::limit::{Confidence, Limit};
 use super::rule::{HALF, RuleInput, RuleOutcome};
-use crate::case::Part;
 use crate::finding::Figure;
+use crate::metrics::series::{Slot, slots};
 use crate::stats::{mean, variance};
+use record::Direction;
 use record::human::{count, percent, rate};
-use record::{Interval, Nanos};
-use std::collections::BTreeMap;
 
-/// Relative standard deviation of a rate that a token bucket holds. What limits a device itself
-/// (medium, queue, CPUs of the host) varies by some per cent from interval to interval.
+/// Largest relative standard deviation of a rate that a token bucket limits. A rate that the device itself
+/// limits (medium, queue, CPUs of the host) varies by several per cent between intervals.
 const HELD_MAX: f64 = 0.005;
-/// Fewer intervals may be as even by chance. A bucket that is full at first lets more through, so the
-/// first quarter is not counted.
+/// Fewer intervals can have equal rates by chance. A full token bucket allows more I/O at first, so the
+/// first quarter does not count.
 const INTERVALS_MIN: usize = 12;
-/// I/Os of an interval below which rounding to whole ones shows.
+/// Fewest I/Os in an interval. With fewer, counting whole I/Os makes the rate vary.
 const IOS_MIN: f64 = 400.0;
-/// With fewer I/Os in flight, an even latency gives an even rate.
+/// Fewest I/Os in flight. With fewer, a constant latency gives a constant rate.
 const IN_FLIGHT_MIN: f64 = 2.0;
 
 /// A rate that does not change although I/Os queue: a limit that somebody set on the virtual disk.
@@ -31,23 +30,22 @@ pub(super) fn limited_by_cap(input: &RuleInput) -> Option<RuleOutcome> {
     if !is_virtual || !queues {
         return None;
     }
-    let intervals = whole_intervals(input.part);
-    let late = &intervals[intervals.len() / 4..];
+    let slots = slots(&input.part.workers, &Direction::ALL);
+    let late = &slots[slots.len() / 4..];
     if late.len() < INTERVALS_MIN {
         return None;
     }
-    let of = |pick: fn(&Interval) -> f64| -> Vec<f64> { late.iter().map(pick).collect() };
-    let ios = of(|interval| interval.ios.iter().map(|(_, ios)| *ios as f64).sum());
-    let bytes = of(|interval| interval.bytes.iter().map(|(_, bytes)| *bytes as f64).sum());
-    let seconds = late[0].length.seconds();
-    let variation = |values: &[f64]| variance(values).sqrt() / mean(values).max(1.0);
-    let (ios_vary, bytes_vary) = (variation(&ios), variation(&bytes));
+    let ios: Vec<f64> = late.iter().map(|slot| slot.ios as f64).collect();
+    let iops: Vec<f64> = late.iter().map(Slot::iops).collect();
+    let bandwidth: Vec<f64> = late.iter().map(Slot::bandwidth).collect();
+    let variation = |rates: &[f64]| variance(rates).sqrt() / mean(rates).max(1.0);
+    let (ios_vary, bytes_vary) = (variation(&iops), variation(&bandwidth));
     if mean(&ios) < IOS_MIN || ios_vary.min(bytes_vary) > HELD_MAX {
         return None;
     }
     let (value, unit, text) = match ios_vary <= bytes_vary {
-        true => (mean(&ios) / seconds, "IOPS", count(mean(&ios) / seconds) + " IOPS"),
-        false => (mean(&bytes) / seconds, "bytes/s", rate(mean(&bytes) / seconds)),
+        true => (mean(&iops), "IOPS", count(mean(&iops)) + " IOPS"),
+        false => (mean(&bandwidth), "bytes/s", rate(mean(&bandwidth))),
     };
     Some(RuleOutcome::new(
         Limit::Throttle,
@@ -64,24 +62,6 @@ pub(super) fn limited_by_cap(input: &RuleInput) -> Option<RuleOutcome> {
             Figure::new("I/Os in flight, mean", indicators.in_flight, "count"),
         ],
     ))
-}
-
-/// The intervals of all workers together that have the full length, in order.
-fn whole_intervals(part: &Part) -> Vec<Interval> {
-    let mut all: BTreeMap<Nanos, (usize, Interval)> = BTreeMap::new();
-    for job in &part.workers {
-        for interval in job.intervals.iter().filter(|one| one.length == job.interval_step) {
-            let (workers, sum) = all.entry(interval.start).or_default();
-            *workers += 1;
-            (sum.start, sum.length) = (interval.start, interval.length);
-            for (direction, ios) in interval.ios.iter() {
-                sum.ios[direction] += ios;
-                sum.bytes[direction] += interval.bytes[direction];
-            }
-        }
-    }
-    let complete = all.into_values().filter(|(workers, _)| *workers == part.workers.len());
-    complete.map(|(_, interval)| interval).collect()
 }
 
 #[cfg(test)]

@@ -12,12 +12,17 @@ use record::human::{count, percent};
 const ALL_BUSY: f64 = 0.85;
 /// What takes one processor at a time gets no further than this many of them.
 const ONE_BUSY: f64 = 0.8;
+/// A program that uses less of a CPU than this does not compete for it.
+const OWN_MIN: f64 = 0.4;
 /// A disk that had I/O under way most of the time …
 const DISK_MOST: f64 = 0.7;
 /// … half of it …
 const DISK_HALF: f64 = 0.4;
 /// … and so seldom that the program cannot have waited for it.
 const DISK_SELDOM: f64 = 0.25;
+
+/// What other programs use is told apart from this much on.
+const OTHERS_MIN: f64 = 0.1;
 
 /// Whether it is known where a program worked, so that there is something to look at.
 pub(super) fn has_directory(part: &Part) -> bool {
@@ -26,8 +31,10 @@ pub(super) fn has_directory(part: &Part) -> bool {
 
 /// What the machine did while a program ran.
 struct Busy {
-    /// Processors that were busy, all their shares together.
+    /// CPUs that were busy, all their shares together.
     cpus: f64,
+    /// CPUs that the program and its children used; `None` where that was not measured.
+    own: Option<f64>,
     /// Processors there are.
     count: f64,
     /// Share of the time in which the busiest of the lowest devices had I/O under way; `None` where
@@ -54,9 +61,15 @@ fn busy(input: &RuleInput) -> Option<Busy> {
     });
     Some(Busy {
         cpus: cpus.iter().map(|(_, share)| of(share)).sum(),
+        own: own_cpus(input),
         count: cpus.len() as f64,
         disk: disks.max_by(|a, b| a.1.total_cmp(&b.1)),
     })
+}
+
+fn own_cpus(input: &RuleInput) -> Option<f64> {
+    let work = input.case.record.work.as_ref()?;
+    Some(work.cpu()?.0 as f64 / work.length().0.max(1) as f64)
 }
 
 fn limited_by_busy_time(input: &RuleInput) -> RuleOutcome {
@@ -71,6 +84,7 @@ fn limited_by_busy_time(input: &RuleInput) -> RuleOutcome {
     let disk = busy.disk.as_ref().map_or(0.0, |(_, share)| *share);
     let (limit, confidence) = limit(&busy, disk);
     let mut figures = vec![Figure::new("CPUs busy, mean", busy.cpus, "count")];
+    figures.extend(busy.own.map(|own| Figure::new("CPUs used by the work, mean", own, "count")));
     if busy.disk.is_some() {
         figures.push(Figure::new("disk busy", disk * 100.0, "percent"));
     }
@@ -78,8 +92,9 @@ fn limited_by_busy_time(input: &RuleInput) -> RuleOutcome {
 }
 
 fn limit(busy: &Busy, disk: f64) -> (Limit, Confidence) {
-    let all = busy.cpus >= ALL_BUSY * busy.count;
-    let one = busy.cpus >= ONE_BUSY;
+    let own = busy.own.unwrap_or(busy.cpus);
+    let all = busy.cpus >= ALL_BUSY * busy.count && own >= OWN_MIN;
+    let one = own >= ONE_BUSY;
     match (all || one, disk) {
         (true, disk) if disk < DISK_SELDOM => (Limit::Cpu, Confidence::High),
         // Writing back goes on beside work that does not wait for it.
@@ -93,7 +108,13 @@ fn limit(busy: &Busy, disk: f64) -> (Limit, Confidence) {
 }
 
 fn because(input: &RuleInput, busy: &Busy, limit: Limit) -> String {
-    let cpus = format!("{:.2} of {} CPUs were busy on average", busy.cpus, count(busy.count));
+    let busy_cpus = format!("{:.2} of {} CPUs were busy on average", busy.cpus, count(busy.count));
+    let cpus = match busy.own {
+        Some(own) if busy.cpus - own >= OTHERS_MIN => {
+            format!("this work used {own:.2} CPUs on average; {busy_cpus} with other programs")
+        }
+        _ => busy_cpus,
+    };
     let disk = match &busy.disk {
         Some((name, share)) => format!("{name} was busy {} of the time", percent(*share)),
         None => match storage::limited_by_memory_filesystem(input) {
@@ -102,7 +123,7 @@ fn because(input: &RuleInput, busy: &Busy, limit: Limit) -> String {
         },
     };
     let alone = match limit {
-        Limit::Cpu if busy.cpus < ALL_BUSY * busy.count => {
+        Limit::Cpu if busy.own.unwrap_or(busy.cpus) < ALL_BUSY * busy.count => {
             " (single-threaded work uses one at most)"
         }
         Limit::Unknown => "; neither alone explains the time",
@@ -167,6 +188,28 @@ mod tests {
     }
 
     #[test]
+    fn cpu_time_of_other_programs_is_not_its_own() {
+        let beside = |own: u64, cpus, disk| {
+            let mut record = program(cpus, disk);
+            let (from, length) = (Nanos(0), Nanos(5 * SECOND));
+            let part =
+                WorkPart { from, length, cpu: Some(Nanos(own * 5 * MS)), ..WorkPart::default() };
+            record.work = Some(Work { parts: vec![part], ..Work::default() });
+            verdict(&record)
+        };
+        let waits = beside(100, 1.1, 0.9);
+        assert_eq!(waits.limit, Limit::Device, "{}", waits.because);
+        assert!(waits.because.contains("this work used 0.10 CPUs on average; 1.10 of 4 CPUs"));
+        let computes = beside(990, 1.9, 0.05);
+        assert_eq!(computes.limit, Limit::Cpu);
+        assert!(computes.because.contains("used 0.99 CPUs"), "{}", computes.because);
+        assert!(!beside(1080, 1.1, 0.05).because.contains("other programs"));
+        // Others use every CPU, and the work hardly any.
+        assert_eq!(beside(100, 4.0, 0.9).limit, Limit::Device);
+        assert_eq!(beside(600, 4.0, 0.1).limit, Limit::Cpu);
+    }
+
+    #[test]
     fn a_program_that_does_not_say_where_it_works_is_not_judged() {
         let mut record = program(1.0, 0.9);
         record.jobs[0].workload.settings.clear();
@@ -176,7 +219,7 @@ mod tests {
     #[test]
     fn only_the_work_itself_is_looked_at() {
         let mut record = program(0.2, 0.9);
-        let part = WorkPart { name: "x".into(), from: Nanos(SECOND), length: Nanos(200 * MS) };
+        let part = WorkPart { from: Nanos(SECOND), length: Nanos(200 * MS), ..WorkPart::default() };
         record.work = Some(Work { parts: vec![part], ..Work::default() });
         let case = crate::Case::of(&record);
         assert_eq!(case.parts[0].length(), Nanos(200 * MS));

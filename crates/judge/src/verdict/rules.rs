@@ -5,10 +5,10 @@ use super::cap;
 use super::limit::{Confidence, Limit};
 use super::rule::{CPU_BOUND, HALF, MOST, RuleInput, RuleOutcome};
 use super::storage;
-use crate::case::Part;
 use crate::checks::server_on_this_host;
 use crate::finding::Figure;
-use record::human::{count, percent, rate, time};
+use crate::metrics::rates::Rates;
+use record::human::{percent, time};
 use record::{DeviceFacts, Direction, DiskSample, Medium, Sentence, Severity};
 
 type Rule = fn(&RuleInput) -> Option<RuleOutcome>;
@@ -73,32 +73,8 @@ fn nothing_done(input: &RuleInput) -> Option<RuleOutcome> {
         .then(|| RuleOutcome::new(Limit::Unknown, Confidence::Low, "no I/O completed", []))
 }
 
-/// The requested and the reached rate over all workers and directions with a rate, in I/Os or bytes a
-/// second.
-fn rates(part: &Part) -> Option<(f64, f64, &'static str)> {
-    let (mut asked, mut reached, mut unit) = (0.0, 0.0, "IOPS");
-    for job in &part.workers {
-        for (direction, result) in job.results.iter().filter(|(_, r)| r.runtime.0 > 0) {
-            let seconds = result.runtime.seconds();
-            if let Some(iops) = job.workload.rate_iops[direction] {
-                asked += iops as f64;
-                reached += result.ios as f64 / seconds;
-            } else if let Some(bytes) = job.workload.rate[direction] {
-                unit = "bytes/s";
-                asked += bytes as f64;
-                reached += result.bytes.0 as f64 / seconds;
-            }
-        }
-    }
-    (asked > 0.0).then_some((asked, reached, unit))
-}
-
-fn rate_text(value: f64, unit: &str) -> String {
-    if unit == "IOPS" { count(value) + " IOPS" } else { rate(value) }
-}
-
 fn limited_by_rate(input: &RuleInput) -> Option<RuleOutcome> {
-    let (asked, reached, unit) = rates(input.part)?;
+    let Rates { asked, reached, unit } = Rates::of(input.part)?;
     let kept = reached / asked;
     // Arrivals at random are fewer or more than asked for.
     let is_random = input.part.setting("rate_process").is_some();
@@ -112,7 +88,7 @@ fn limited_by_rate(input: &RuleInput) -> Option<RuleOutcome> {
             if kept >= RATE_KEPT { Confidence::High } else { Confidence::Medium },
             format!(
                 "the job limits its rate to {} and reached {} of it",
-                rate_text(asked, unit),
+                Rates::text(asked, unit),
                 percent(kept.min(1.0))
             ),
             [
@@ -190,8 +166,8 @@ fn cgroup_limit_reached(
         format!(
             "the control group limits {} to {} ({name}); it reached {}",
             device.name,
-            rate_text(limit, unit),
-            rate_text(done, unit)
+            Rates::text(limit, unit),
+            Rates::text(done, unit)
         ),
         [
             Figure::new("limit of the control group", limit, unit),

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Variables and files that a process can read. Tests have their own.
+/// The environment variables and files that credentials are read from. Tests provide their own.
 pub trait ProcessContext {
     /// A variable of the environment.
     fn variable(&self, name: &str) -> Option<String>;

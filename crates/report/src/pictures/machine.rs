@@ -80,7 +80,7 @@ pub(super) fn cpu(judged_sets: &[JudgedSet]) -> Vec<NamedPicture> {
     drawn("cpu", "CPUs over time", &quantity, lines, judged_sets, CPU)
 }
 
-/// The set and the name of a line, and its points.
+/// A line of a chart: the name of its set, its own name, and its points.
 type Line = ([String; 2], Vec<(f64, f64)>);
 
 fn drawn(

@@ -26,6 +26,7 @@ fn run(name: &str, round: u32, seconds: f64) -> RunRecord {
         name: name.into(),
         from: Nanos((from * 1e9) as u64),
         length: Nanos((length * 1e9) as u64),
+        ..WorkPart::default()
     };
     let mut job = JobRecord { description: format!("label of {name}"), ..JobRecord::default() };
     job.name = name.into();

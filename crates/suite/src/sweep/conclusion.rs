@@ -8,7 +8,7 @@ use crate::outcome::{interrupted_by, total_duration};
 use crate::{Failure, failure};
 use judge::stats::{Contest, Estimate, Standing, standings};
 use judge::{Finding, Judged, Measure, Verdict, judge, judge_set};
-use record::{Coordinate, Direction, Nanos, RecordSet, RunRecord};
+use record::{Coordinate, Direction, JobRecord, Nanos, RecordSet, RunRecord};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -191,7 +191,8 @@ fn arranged<'a>(set: &'a RecordSet, design: &Design) -> (Cow<'a, RecordSet>, Vec
 
 /// The figures that say most of the work: I/Os a second and the 99th percentile of latency, or
 /// bandwidth where blocks are large; of each direction where runs have several. Where the blocks are
-/// what is compared, both rates: more of one need not be more of the other.
+/// what is compared, both rates: more of one need not be more of the other. Jobs that synchronise also
+/// have the 99th percentile of that.
 fn usual(set: &RecordSet, design: &Design) -> Vec<Measure> {
     // Whether blocks are small and large, among what is compared with each other.
     let mut blocks: BTreeMap<&[Coordinate], (bool, bool)> = BTreeMap::new();
@@ -227,7 +228,20 @@ fn usual(set: &RecordSet, design: &Design) -> Vec<Measure> {
         true => directions.iter().map(|d| format!("{}.{name}", d.name())).collect(),
         false => vec![(*name).to_owned()],
     };
-    names.iter().flat_map(prefixed).filter_map(|name| Measure::parse(&name).ok()).collect()
+    let mut names: Vec<String> = names.iter().flat_map(prefixed).collect();
+    let jobs = || set.runs.iter().flat_map(|run| &run.jobs);
+    if jobs().any(|job| job.sync.latency.count() > 0) {
+        // Memory takes a buffered write; the synchronisation waits for the storage.
+        let is_buffered = |job: &JobRecord| !job.workload.is_direct_in(Direction::Write);
+        let of_writes = match (mixed, &*directions) {
+            (true, _) => "write.p99",
+            (false, [Direction::Write]) => "p99",
+            (false, _) => "",
+        };
+        names.retain(|name| name != of_writes || !jobs().all(is_buffered));
+        names.push("sync.p99".into());
+    }
+    names.iter().filter_map(|name| Measure::parse(name).ok()).collect()
 }
 
 /// The tables of one figure: one for each combination of the dimensions from the third on.

@@ -1,7 +1,7 @@
 //! Runs that memory serves.
 
 use crate::truth::situation::{ANY, READS, Situation, WRITES};
-use crate::truth::stage::{Made, noise};
+use crate::truth::stage::Made;
 use std::io::Read;
 
 /// Warnings that hold of runs that memory serves: CPUs do all the work.
@@ -91,7 +91,7 @@ pub const ALL: &[Situation] = &[
             shape.jobs = 1;
             let point = stage.directory.join("memory");
             let mounted = testbed::Mounted::new(&["-t", "tmpfs"], "tmpfs", point);
-            noise(&mounted.path().join("f"), shape.size)?;
+            stage.noise(&mounted.path().join("f"), shape.size)?;
             let file = format!("--filename={}", mounted.path().join("f").display());
             Ok(Made::of(&shape, &["--direct=0"]).with(file).holding(mounted))
         },

@@ -2,7 +2,7 @@
 
 use crate::truth::shape::spread;
 use crate::truth::situation::{ANY, READS, Situation, WRITES};
-use crate::truth::stage::{DirtyLimit, Made, noise};
+use crate::truth::stage::{DirtyLimit, Made};
 use std::thread::sleep;
 use std::time::Duration;
 use testbed::Frozen;
@@ -165,7 +165,7 @@ pub const ALL: &[Situation] = &[
             shape.jobs = 1;
             let stall = Duration::from_millis(spread(&mut stage.seeded, 50, 2_000));
             let file = mounted.path().join("f");
-            noise(&file, shape.size.max(1 << 20))?;
+            stage.noise(&file, shape.size.max(1 << 20))?;
             let point = mounted.path().to_owned();
             let mut made = Made::of(&shape, &["--direct=1"])
                 .with(format!("--filename={}", file.display()))

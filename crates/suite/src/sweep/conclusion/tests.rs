@@ -142,6 +142,19 @@ fn figures_follow_the_work() {
     let mut mixed = RecordSet::default();
     mixed.runs.push(SimulatedDisk::fast().run(&testing::step("randrw", 4096, 4, 1000)));
     let none = Design::default();
+    let mut synced = made(&design(vec![dimension("bs", &["4096"])]));
+    for run in &mut synced.runs {
+        run.jobs[0].results[Direction::Write] = run.jobs[0].results[Direction::Read].clone();
+        run.jobs[0].results[Direction::Read] = Default::default();
+        run.jobs[0].sync.latency.record(1_000_000);
+    }
+    let names_of =
+        |set: &RecordSet| -> Vec<String> { usual(set, &none).iter().map(Measure::name).collect() };
+    assert_eq!(names_of(&synced), ["iops", "sync.p99"], "memory takes the writes");
+    for run in &mut synced.runs {
+        run.jobs[0].workload.direct = true;
+    }
+    assert_eq!(names_of(&synced), ["iops", "p99", "sync.p99"]);
     let names: Vec<String> = usual(&mixed, &none).iter().map(Measure::name).collect();
     assert_eq!(names, ["read.iops", "write.iops", "read.p99", "write.p99"]);
 }
