@@ -4,6 +4,7 @@
 mod bench;
 mod book;
 mod cargo;
+mod comparisons;
 mod docs;
 mod fuzz;
 mod interrupt;
@@ -38,6 +39,8 @@ enum Command {
     Lab,
     /// Make situations whose limit is known, and count where the verdict is right.
     Truth(truth::Options),
+    /// Compare equal and unequal runs, and count where the comparison is right.
+    Comparisons(comparisons::Options),
     /// Damage inputs for a parser until it fails or time is up.
     Fuzz(fuzz::Options),
     /// Build the guide from docs/ with mdBook.
@@ -54,6 +57,7 @@ fn main() -> ExitCode {
         Command::Bench(options) => bench::run(&root, &options).map(|()| 0),
         Command::Lab => lab::run(&root).map(|()| 0),
         Command::Truth(options) => truth::run(&root, &options).map(|()| 0),
+        Command::Comparisons(options) => comparisons::run(&root, &options).map(|()| 0),
         Command::Fuzz(options) => fuzz::run(&root, &options),
         Command::Book => book::build(&root),
         Command::Docs => docs::write(&root).map(|()| 0),

@@ -9,7 +9,7 @@ mod coordinated_omission;
 mod cpu_bound;
 mod cpu_elsewhere;
 mod cpu_starved;
-mod depth_beyond_knee;
+pub(crate) mod depth_beyond_knee;
 mod depth_not_reached;
 mod device_pairs;
 mod direct_not_direct;

@@ -74,6 +74,9 @@ pub struct MetricComparison {
     pub change: Change,
     /// Slower by more than the tolerance: the whole interval is beyond it.
     pub is_beyond_tolerance: bool,
+    /// Runs of each side with which a difference as large as the tolerance is seen in 9 of 10
+    /// comparisons; `None` where that is unknown, or more than 1000.
+    pub runs_needed: Option<u32>,
     /// Why it is not comparable.
     pub reason: Option<String>,
 }
@@ -420,6 +423,7 @@ fn decided(pending: &PendingMetric, miss: f64, tolerance: f64) -> MetricComparis
         ratio: None,
         change: Change::NotComparable,
         is_beyond_tolerance: false,
+        runs_needed: None,
         reason: None,
     };
     let (old, new) = match &pending.sides {
@@ -444,6 +448,7 @@ fn decided(pending: &PendingMetric, miss: f64, tolerance: f64) -> MetricComparis
     out.is_beyond_tolerance = out.change == Change::Slower
         && if is_rate { ratio.high < 1.0 - tolerance } else { ratio.low > 1.0 + tolerance };
     (out.before, out.after, out.ratio) = (old.shown, new.shown, Some(ratio));
+    out.runs_needed = ratio::runs_needed(old, new, miss, tolerance, is_percentile);
     out
 }
 

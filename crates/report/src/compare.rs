@@ -229,7 +229,21 @@ pub(crate) fn without_difference(comparison: &Comparison) -> String {
             same + open
         ),
     };
-    text + "; " + &sensitivity(comparison)
+    text + "; " + &sensitivity(comparison) + &runs_needed(comparison)
+}
+
+/// The runs that would show a difference as large as the tolerance, of the first and of the most
+/// demanding inconclusive figure.
+fn runs_needed(comparison: &Comparison) -> String {
+    let open = || comparison.metrics().filter(|metric| metric.change == Change::Inconclusive);
+    let needed = || open().filter_map(|metric| Some((metric.name, metric.runs_needed?)));
+    let Some((first, runs)) = needed().next() else { return String::new() };
+    let most = needed().max_by_key(|(_, runs)| *runs).filter(|(_, most)| *most > runs);
+    let most = most.map_or(String::new(), |(name, runs)| format!(", {runs} ({name})"));
+    format!(
+        "; a difference of {} % needs about {runs} runs of each ({first}){most}",
+        comparison.tolerance * 100.0
+    )
 }
 
 /// "the smallest difference that would have been seen is 3.1 % (iops) to 46 % (p99)".
@@ -372,6 +386,7 @@ fn direction_json(direction: &DirectionComparison) -> Value {
             "ratio": metric.ratio.map(interval_json),
             "call": metric.change_name(),
             "smallest_difference": metric.smallest_difference(),
+            "runs_needed": metric.runs_needed,
             "beyond_tolerance": metric.is_beyond_tolerance,
             "reason": metric.reason,
         })
@@ -437,10 +452,12 @@ mod tests {
         let metric = &mut comparison.jobs[0].directions[0].metrics[0];
         metric.ratio = Some(Estimate { value: 0.35, low: 0.06, high: 2.1 });
         metric.change = Change::Inconclusive;
+        metric.runs_needed = Some(212);
         let text = text(&comparison, &Style::default());
         assert!(text.contains("  0.060 to 2.100  inconclusive\n"), "{text}");
         let expected = "inconclusive: too few or too different runs to tell; the smallest difference \
-                        that would have been seen is 500 % (iops)";
+                        that would have been seen is 500 % (iops); a difference of 5 % needs about \
+                        212 runs of each (iops)";
         assert!(text.replace("\n  ", " ").contains(expected), "{text}");
         assert!(!text.contains("no difference:"), "{text}");
         let value = value(&comparison);

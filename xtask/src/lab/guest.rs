@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// A guest that has not ended by then hangs.
-const PATIENCE: Duration = Duration::from_secs(180);
+const PATIENCE: Duration = Duration::from_secs(600);
 const DISK_BYTES: u64 = 64 << 20;
 
 /// NVMe's critical warning: spare below its threshold, and degraded reliability.

@@ -14,14 +14,24 @@ pub struct Image {
     pub initrd: PathBuf,
 }
 
-/// Modules the guest loads, those they depend on first.
-const MODULES: [&str; 3] = ["nvme", "sd_mod", "scsi_debug"];
+/// What is put into it.
+pub struct Content<'a> {
+    /// Our program.
+    pub program: &'a Path,
+    /// What runs in the guest.
+    pub script: &'a str,
+    /// Modules that the guest loads, with their parameters; those they depend on come first.
+    pub modules: &'a [&'a str],
+    /// Other programs of this machine.
+    pub tools: &'a [&'a str],
+}
 
 const INIT: &str = "#!/bin/busybox sh
 /bin/busybox --install -s /bin
 export PATH=/bin
 mount -t proc none /proc; mount -t sysfs none /sys; mount -t devtmpfs none /dev
-for module in /modules/*.ko*; do insmod $module 2>/dev/null; done
+mkdir -p /run
+while read line; do insmod /modules/$line 2>/dev/null; done </modules/list
 sleep 2
 echo GUEST-BEGINS
 sh /script 2>&1
@@ -29,9 +39,9 @@ echo GUEST-ENDS
 poweroff -f
 ";
 
-/// Puts an image together in `directory`: Debian's kernel, fetched once, busybox, our program with
-/// its libraries, and the script.
-pub fn make(directory: &Path, program: &Path, script: &str) -> Result<Image> {
+/// Puts an image together in `directory`: Debian's kernel, fetched once, busybox, our program and the
+/// tools with their libraries, and the script.
+pub fn make(directory: &Path, content: &Content) -> Result<Image> {
     fs::create_dir_all(directory)?;
     let unpacked = kernel_package(directory)?;
     let release = only_name_in(&unpacked.join("lib/modules"))?;
@@ -43,10 +53,15 @@ pub fn make(directory: &Path, program: &Path, script: &str) -> Result<Image> {
         fs::create_dir_all(guest.join(name))?;
     }
     fs::copy("/bin/busybox", guest.join("bin/busybox")).context("/bin/busybox (busybox-static)")?;
-    fs::copy(program, guest.join("bin/fathom"))?;
-    libraries(program, &guest)?;
-    modules(&unpacked, &release, &guest)?;
-    fs::write(guest.join("script"), script)?;
+    fs::copy(content.program, guest.join("bin/fathom"))?;
+    libraries(content.program, &guest)?;
+    for tool in content.tools {
+        let path = tool_path(tool)?;
+        fs::copy(&path, guest.join("bin").join(tool))?;
+        libraries(&path, &guest)?;
+    }
+    modules(&unpacked, &release, &guest, content.modules)?;
+    fs::write(guest.join("script"), content.script)?;
     fs::write(guest.join("init"), INIT)?;
     fs::set_permissions(guest.join("init"), fs::Permissions::from_mode(0o755))?;
     let initrd = directory.join("initrd");
@@ -86,12 +101,22 @@ fn libraries(program: &Path, guest: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Copies the modules, numbered in the order in which they load.
-fn modules(unpacked: &Path, release: &str, guest: &Path) -> Result<()> {
+/// Where a program of this machine is.
+fn tool_path(name: &str) -> Result<PathBuf> {
+    let places = ["/usr/sbin", "/sbin", "/usr/bin", "/bin"];
+    let found = places.iter().map(|place| Path::new(place).join(name)).find(|path| path.exists());
+    found.with_context(|| format!("{name} is not installed; try 'apt-get install {name}'"))
+}
+
+/// Copies the modules, and writes the list of them with their parameters, in the order in which they
+/// load.
+fn modules(unpacked: &Path, release: &str, guest: &Path, wanted: &[&str]) -> Result<()> {
     let base = unpacked.display();
     shell(unpacked, &format!("depmod -b '{base}' '{release}'"))?;
     let mut seen: Vec<String> = Vec::new();
-    for module in MODULES {
+    let mut list = String::new();
+    for line in wanted {
+        let (module, parameters) = line.split_once(' ').unwrap_or((line, ""));
         let shown = Command::new("/sbin/modprobe")
             .args(["--show-depends", "-S", release, "-d"])
             .arg(unpacked)
@@ -99,18 +124,22 @@ fn modules(unpacked: &Path, release: &str, guest: &Path) -> Result<()> {
             .output()
             .context("modprobe (kmod)")?;
         let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
-        let files = shown.lines().filter_map(|line| line.strip_prefix("insmod "));
-        for file in files.map(|file| file.trim().to_owned()) {
-            if !seen.contains(&file) {
-                seen.push(file);
+        // Behind the file are parameters of this machine's configuration.
+        let files =
+            shown.lines().filter_map(|line| line.strip_prefix("insmod ")?.split(' ').next());
+        for file in files.map(str::to_owned) {
+            if seen.contains(&file) {
+                continue;
             }
+            let name = Path::new(&file).file_name().unwrap_or_default().to_string_lossy();
+            fs::copy(&file, guest.join("modules").join(&*name))?;
+            let is_wanted =
+                name.replace('-', "_").starts_with(&format!("{}.", module.replace('-', "_")));
+            list += &format!("{name} {}\n", if is_wanted { parameters } else { "" });
+            seen.push(file);
         }
     }
-    for (index, file) in seen.iter().enumerate() {
-        let name = Path::new(file).file_name().unwrap_or_default().to_string_lossy();
-        fs::copy(file, guest.join(format!("modules/{index:03}-{name}")))?;
-    }
-    Ok(())
+    Ok(fs::write(guest.join("modules/list"), list)?)
 }
 
 fn shell(directory: &Path, line: &str) -> Result<()> {

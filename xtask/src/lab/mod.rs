@@ -8,6 +8,7 @@ mod image;
 
 use crate::cargo;
 use anyhow::{Context, Result, bail, ensure};
+pub use image::Content;
 use serde_json::Value;
 use std::path::Path;
 
@@ -19,8 +20,13 @@ pub fn run(root: &Path) -> Result<()> {
     let built = cargo::command(root, &["build", "--release", "--quiet"]).status()?;
     ensure!(built.success(), "the release build failed");
     let directory = root.join("target/lab");
-    let image = image::make(&directory, &root.join("target/release/fathom"), SCRIPT)?;
-    let said = guest::run(&directory, &image)?;
+    let content = Content {
+        program: &root.join("target/release/fathom"),
+        script: SCRIPT,
+        modules: &["nvme", "sd_mod", "scsi_debug"],
+        tools: &[],
+    };
+    let said = boot(&directory, &content)?;
     let documents = documents(&said)?;
     let mut failed = 0;
     for (name, expected) in EXPECTED {
@@ -36,6 +42,11 @@ pub fn run(root: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Boots a guest in `directory`, and returns what its script printed.
+pub fn boot(directory: &Path, content: &Content) -> Result<String> {
+    guest::run(directory, &image::make(directory, content)?)
+}
+
 /// Document → what its section on health must hold.
 const EXPECTED: &[(&str, &[&str])] = &[
     (
@@ -48,7 +59,7 @@ const EXPECTED: &[(&str, &[&str])] = &[
 ];
 
 /// The JSON documents of the guest: (name, document).
-fn documents(said: &str) -> Result<Vec<(String, Value)>> {
+pub fn documents(said: &str) -> Result<Vec<(String, Value)>> {
     let mut documents = Vec::new();
     for part in said.split("== ").skip(1) {
         let (name, text) = part.split_once('\n').context("a document without a name")?;

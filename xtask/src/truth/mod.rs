@@ -1,6 +1,8 @@
 //! `cargo xtask truth`: makes situations whose limit is known, runs our program in each with shapes
 //! drawn at random, and counts where its verdict and its warnings are right.
 
+mod guest;
+mod quiet;
 mod score;
 mod server;
 mod shape;
@@ -12,14 +14,20 @@ mod table;
 use crate::{cargo, interrupt};
 use anyhow::{Context, Result, ensure};
 use clap::Args;
+use quiet::Usage;
 use score::{Outcome, score};
 use situation::Situation;
-use stage::{Made, Stage};
+use stage::Made;
+pub use stage::{Group, Held, Stage};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
+use table::Origin;
+
+/// A situation is made so often before a machine is called too busy.
+const ATTEMPTS_MAX: u32 = 20;
 
 /// What to make, and how often.
 #[derive(Args)]
@@ -36,6 +44,9 @@ pub struct Options {
     /// Only situations whose name holds one of these words.
     #[arg(long, value_name = "WORD", value_delimiter = ',')]
     only: Vec<String>,
+    /// Make the situations that need a guest with emulated disks, and no others.
+    #[arg(long)]
+    guest: bool,
     /// Directory for the files on disk.
     #[arg(long, value_name = "DIR", default_value = "target/truth")]
     dir: PathBuf,
@@ -52,24 +63,19 @@ pub fn run(root: &Path, options: &Options) -> Result<()> {
     let chosen = |s: &&Situation| {
         options.only.is_empty() || options.only.iter().any(|word| s.name.contains(word.as_str()))
     };
-    let situations: Vec<&Situation> = situations::all().filter(chosen).collect();
+    let situations: Vec<&Situation> = match options.guest {
+        true => situations::in_guest().filter(chosen).collect(),
+        false => situations::all().filter(chosen).collect(),
+    };
     ensure!(!situations.is_empty(), "no situation's name holds {}", options.only.join(" or "));
     let mut stage =
         Stage::set_up(ours, &root.join(&options.dir), options.seed, Arc::clone(&interrupted))?;
-    let mut outcomes = Vec::new();
-    for draw in 0..options.draws {
-        for situation in &situations {
-            if interrupted.load(Ordering::Relaxed) {
-                anyhow::bail!("interrupted");
-            }
-            stage.begin(situation.name, draw);
-            let outcome = one(situation, &mut stage, draw)
-                .with_context(|| format!("{}, draw {draw}", situation.name))?;
-            eprintln!("{}", outcome.line());
-            outcomes.push(outcome);
-        }
-    }
-    let text = table::render(&situations, &outcomes, options.seed);
+    let (outcomes, disturbed) = match options.guest {
+        true => (guest::run(root, &mut stage, &situations, options.draws)?, 0),
+        false => on_this_machine(&mut stage, &situations, options.draws, &interrupted)?,
+    };
+    let origin = Origin { seed: options.seed, in_guest: options.guest, disturbed };
+    let text = table::render(&situations, &outcomes, &origin);
     println!("{text}");
     if let Some(path) = &options.output {
         fs::write(path, &text).with_context(|| path.display().to_string())?;
@@ -77,9 +83,51 @@ pub fn run(root: &Path, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Makes a situation once, and judges what the program says of it.
-fn one(situation: &Situation, stage: &mut Stage, draw: u32) -> Result<Outcome> {
+/// The outcomes, and the number of runs that were disturbed and made again.
+fn on_this_machine(
+    stage: &mut Stage,
+    situations: &[&Situation],
+    draws: u32,
+    interrupted: &AtomicBool,
+) -> Result<(Vec<Outcome>, u32)> {
+    let (mut outcomes, mut disturbed) = (Vec::new(), 0);
+    for draw in 0..draws {
+        for situation in situations {
+            if interrupted.load(Ordering::Relaxed) {
+                anyhow::bail!("interrupted");
+            }
+            let outcome = in_quiet(situation, stage, draw, &mut disturbed)
+                .with_context(|| format!("{}, draw {draw}", situation.name))?;
+            eprintln!("{}", outcome.line());
+            outcomes.push(outcome);
+        }
+    }
+    Ok((outcomes, disturbed))
+}
+
+/// Makes a situation again while other programs disturb it.
+fn in_quiet(
+    situation: &Situation,
+    stage: &mut Stage,
+    draw: u32,
+    disturbed: &mut u32,
+) -> Result<Outcome> {
+    for _ in 0..ATTEMPTS_MAX {
+        let (outcome, disturbance) = one(situation, stage, draw)?;
+        match disturbance {
+            None => return Ok(outcome),
+            Some(disturbance) => eprintln!("      again, {disturbance}: {}", outcome.line()),
+        }
+        *disturbed += 1;
+    }
+    anyhow::bail!("other programs disturbed {ATTEMPTS_MAX} runs; truth needs a quiet machine")
+}
+
+/// Makes a situation once, and judges what the program says of it. With it: what disturbed it.
+fn one(situation: &Situation, stage: &mut Stage, draw: u32) -> Result<(Outcome, Option<String>)> {
+    stage.begin(situation.name, draw);
     let mut made = (situation.make)(stage)?;
+    let usage = Usage::now();
     let record = stage.directory.join("record.json");
     let line = arguments(stage, &made, &record);
     let mut command = Command::new(&line[0]);
@@ -90,17 +138,21 @@ fn one(situation: &Situation, stage: &mut Stage, draw: u32) -> Result<Outcome> {
         meanwhile();
     }
     let ended = child.wait_with_output()?;
+    let disturbance = if made.has_company { None } else { usage.disturbance() };
     let text = String::from_utf8_lossy(&ended.stdout);
     let document = serde_json::from_str(&text).with_context(|| {
         format!("{}: {text}{}", line.join(" "), String::from_utf8_lossy(&ended.stderr))
     })?;
     let outcome = score(situation, &made, draw, &document, line.join(" "));
+    if disturbance.is_some() {
+        return Ok((outcome, disturbance));
+    }
     if !outcome.is_right() || !outcome.missed.is_empty() || !outcome.false_warnings.is_empty() {
         let wrong = stage.directory.join("wrong");
         fs::create_dir_all(&wrong)?;
         fs::copy(&record, wrong.join(format!("{}-{draw}.json", situation.name)))?;
     }
-    Ok(outcome)
+    Ok((outcome, None))
 }
 
 fn arguments(stage: &Stage, made: &Made, record: &Path) -> Vec<String> {

@@ -32,8 +32,19 @@ pub struct Made {
     pub limits: Option<&'static [&'static str]>,
     /// Called as soon as the run was started.
     pub meanwhile: Option<Box<dyn FnOnce()>>,
+    /// What is done around it in the guest, for a situation of a guest.
+    pub guest: Option<GuestSteps>,
+    /// Other programs belong to it.
+    pub has_company: bool,
     /// What must exist while it runs; the last is dropped first.
     pub held: Held,
+}
+
+/// Lines of shell that run in the guest before and after a run.
+#[derive(Default)]
+pub struct GuestSteps {
+    pub set_up: String,
+    pub take_down: String,
 }
 
 /// Values that exist while a situation runs, dropped in reverse order.
@@ -71,6 +82,11 @@ impl Made {
     pub fn holding(mut self, value: impl Any) -> Made {
         self.held.push(value);
         self
+    }
+
+    /// Has other programs beside it.
+    pub fn in_company(self) -> Made {
+        Made { has_company: true, ..self }
     }
 
     /// Starts it by another program.

@@ -12,16 +12,41 @@ const UNKNOWN_MAX: f64 = 3.0;
 const MISSED_MAX: f64 = 1.0;
 const FALSE_MAX: f64 = 0.5;
 
+/// How the outcomes were made.
+pub struct Origin {
+    pub seed: u64,
+    pub in_guest: bool,
+    /// Runs that were disturbed and made again.
+    pub disturbed: u32,
+}
+
 /// The document.
-pub fn render(situations: &[&Situation], outcomes: &[Outcome], seed: u64) -> String {
+pub fn render(situations: &[&Situation], outcomes: &[Outcome], origin: &Origin) -> String {
+    let Origin { seed, in_guest, disturbed } = origin;
+    let (place, command, drawn) = match in_guest {
+        true => (
+            " in a guest with emulated disks",
+            "truth --guest",
+            "engine, depth, block size, pattern, delay of the disk",
+        ),
+        false => (
+            "",
+            "truth",
+            "engine, depth, block size, pattern, size from 1 MiB to 1 GiB, duration from 10 ms to \
+             10 s, number of jobs",
+        ),
+    };
     let mut text = format!(
-        "# What the verdict says of situations whose limit is known\n\n\
-         `cargo xtask truth --seed={seed}` made {} situations, {} runs in all, with shapes drawn at \
-         random: engine, depth, block size, pattern, size from 1 MiB to 1 GiB, duration from 10 ms to \
-         10 s, number of jobs.\n\n",
+        "# What the verdict says of situations whose limit is known{place}\n\n\
+         `cargo xtask {command} --seed={seed}` made {} situations, {} runs in all, with shapes drawn \
+         at random: {drawn}.",
         situations.len(),
         outcomes.len()
     );
+    if *disturbed > 0 {
+        text += &format!(" {disturbed} runs that other programs disturbed were made again.");
+    }
+    text += "\n\n";
     text += &totals(outcomes);
     text += "\n| situation | right limit | said | wrong | high and wrong | missed | false warnings |\n\
              |---|---|---|--:|--:|--:|--:|\n";

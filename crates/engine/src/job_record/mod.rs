@@ -87,7 +87,10 @@ impl<'a> JobRecordBuilder<'a> {
         job.intervals = metered.intervals;
         job.latency_history =
             if measuring.clat { metered.history } else { LatencyHistory::default() };
-        job.depth = DepthUse { requested: job.depth.requested, ..metered.depth };
+        let requested = job.depth.requested;
+        // I/Os that cross an end of the window count with their whole time, which may be more than fits.
+        let achieved_mean = metered.depth.achieved_mean.min(f64::from(requested.max(1)));
+        job.depth = DepthUse { requested, achieved_mean, ..metered.depth };
         job.shared_stamps = metered.shared_stamps;
         job.cpu = cpu;
     }

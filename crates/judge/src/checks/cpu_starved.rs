@@ -39,13 +39,16 @@ fn about(case: &Case, part: &Part) -> Option<Finding> {
     let waits = counted().map(|job| job.ios()).sum::<u64>() + syncs;
     let each = delay / waits.max(1) as f64;
     let latency = part.mean_wait().filter(|_| !part.devices.is_empty());
-    // A paced worker wakes once to issue and once to reap; only the second wait is in the latency.
-    let paced = part
-        .workers
-        .iter()
-        .any(|job| job.results.iter().any(|(_, result)| result.latency.response.is_some()));
-    let in_latency = if paced { each / 2.0 } else { each };
-    let of_latency = latency.map_or(0.0, |mean| (in_latency / mean).min(1.0));
+    // A worker that pauses wakes once to issue and once to reap; only the second wait is in the latency.
+    let pauses = part.setting("thinktime_ns").is_some()
+        || part
+            .workers
+            .iter()
+            .any(|job| job.results.iter().any(|(_, result)| result.latency.response.is_some()));
+    let in_latency = if pauses { each / 2.0 } else { each };
+    // Waits that are longer than the latency were outside it.
+    let of_latency =
+        latency.map(|mean| in_latency / mean).filter(|share| *share <= 1.0).unwrap_or(0.0);
     let share = of_window.max(of_latency);
     if share < NOTE {
         return None;
@@ -55,6 +58,9 @@ fn about(case: &Case, part: &Part) -> Option<Finding> {
     let severity = if grave { Severity::Warning } else { Severity::Note };
     let mean = latency.map_or(String::new(), |mean| {
         match of_latency >= of_window / 2.0 {
+            _ if in_latency > mean => {
+                format!(", most of it outside I/Os, whose mean latency is {}", time(mean))
+            }
             true => format!(", {} of the mean latency of {}", percent(of_latency), time(mean)),
             // One wait delays everything in flight.
             false => format!("; I/Os in flight meanwhile (mean latency {}) end late", time(mean)),
@@ -223,6 +229,19 @@ mod tests {
         let part = "50 µs for each I/O and synchronisation, 5 % of the mean latency of 1 ms";
         assert!(found.text.contains(part), "{}", found.text);
         assert!(found.figures[1].value * 1.99 < SECOND as f64 / ios as f64, "{:?}", found.figures);
+    }
+
+    #[test]
+    fn a_wait_longer_than_the_latency_is_not_a_share_of_it() {
+        let mut job = job("paused", Direction::Read, 10);
+        job.workload.settings.insert("thinktime_ns".into(), "900000".into());
+        let mut latency = record::Histogram::new();
+        latency.record_n(MS / 20, job.ios());
+        job.results[Direction::Read].latency.clat = Some(latency);
+        job.cpu.run_delay = Some(Nanos(4 * SECOND));
+        let found = &findings(&run(vec![job], true), CHECK.id)[0];
+        let part = "400 µs for each I/O, most of it outside I/Os, whose mean latency is 50 µs";
+        assert!(found.text.contains(part), "{}", found.text);
     }
 
     #[test]

@@ -51,17 +51,22 @@ fn latency(part: &Part) -> Option<Histogram> {
     merged(results.filter_map(|result| result.lat()))
 }
 
+/// Requests that the queues of these disks hold; `None` where that is unknown.
+pub fn queue_room(disks: &[&DeviceFacts]) -> Option<f64> {
+    let room = |disk: &&DeviceFacts| {
+        let queues = disk.hardware_queues.unwrap_or(1).max(1);
+        disk.nr_requests.map(|requests| requests as f64 * f64::from(queues))
+    };
+    disks.iter().map(room).sum()
+}
+
 /// More I/Os than the queues of the disks hold: the rest waits in front of them.
 fn beyond_the_queue(case: &Case, part: &Part) -> Option<Finding> {
     if !is_queued(case, part) {
         return None;
     }
-    let room = |disk: &&DeviceFacts| {
-        let queues = disk.hardware_queues.unwrap_or(1).max(1);
-        disk.nr_requests.map(|requests| requests as f64 * f64::from(queues))
-    };
     let disks = case.disks_of(part);
-    let room: f64 = disks.iter().map(room).sum::<Option<f64>>()?;
+    let room = queue_room(&disks)?;
     let depth = depth(part);
     (room > 0.0 && depth > room).then(|| {
         let names: Vec<&str> = disks.iter().map(|disk| disk.name.as_str()).collect();

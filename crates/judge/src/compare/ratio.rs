@@ -207,6 +207,35 @@ fn course(workers: &[&JobRecord], of: &Operation, metric: Metric) -> Result<f64,
     }
 }
 
+/// A difference is to be seen in 9 of 10 comparisons: of a t distribution, 10 % lie beyond one end.
+const NOT_SEEN: f64 = 0.2;
+/// More runs than this are not advised.
+const RUNS_MAX: u32 = 1000;
+
+/// The number of runs of each side with which a difference of this share is seen in 9 of 10 comparisons,
+/// by the spread of these runs. Student's t of these runs allows for how few tell the spread (Stein 1945,
+/// a two-sample test whose power is independent of the variance). `None` for a side with a single run, and
+/// where no number up to [`RUNS_MAX`] is enough.
+pub(super) fn runs_needed(
+    old: &Log,
+    new: &Log,
+    miss: f64,
+    share: f64,
+    is_percentile: bool,
+) -> Option<u32> {
+    if old.is_single || new.is_single {
+        return None;
+    }
+    let bucket = if is_percentile { resolution(old.mean, new.mean) } else { 0.0 };
+    let freedom = welch_freedom((old.variance, old.freedom), (new.variance, new.freedom));
+    let least = (1.0 + share).ln() - bucket;
+    let t = students_t(freedom, miss) + students_t(freedom, NOT_SEEN);
+    // Of one run.
+    let variance = [old, new].map(|side| side.variance * (side.freedom + 1.0)).iter().sum::<f64>();
+    let runs = (variance * (t / least).powi(2)).ceil().max(2.0);
+    (least > 0.0 && runs <= f64::from(RUNS_MAX)).then_some(runs as u32)
+}
+
 /// New over old with the interval that misses with probability `miss`, by Welch's test. Percentiles
 /// are known to a bucket of the histogram, or to a nanosecond, and no better, however well the runs
 /// agree.

@@ -93,6 +93,29 @@ fn no_difference_needs_an_interval_within_the_tolerance() {
 }
 
 #[test]
+fn as_many_runs_as_advised_show_the_difference() {
+    let mut random = Random::new(11);
+    let options = Options { tolerance: 0.1, metrics: vec!["iops".into()] };
+    let mut side = |rounds, level| {
+        let runs = (0..rounds).map(|round| run(&mut random, round, level, 0.08)).collect();
+        RecordSet { runs, ..RecordSet::default() }
+    };
+    let (mut found, mut advised) = (0, 0);
+    for _ in 0..100 {
+        let pilot = compare(&side(5, 1000.0), &side(5, 1000.0), &options);
+        let runs = pilot.metrics().next().unwrap().runs_needed.unwrap();
+        advised += runs;
+        let comparison = compare(&side(runs, 1000.0), &side(runs, 1100.0), &options);
+        found += usize::from(comparison.is_different());
+    }
+    assert!(found >= 85, "{found} of 100");
+    // The distance of two means of n runs has a spread of 0.08 √(2/n); 3.3 to 4.1 of it are needed.
+    assert!((1_500..3_500).contains(&advised), "{advised} runs in 100 comparisons");
+    let single = compare(&side(1, 1000.0), &side(5, 1000.0), &options);
+    assert_eq!(single.metrics().next().unwrap().runs_needed, None);
+}
+
+#[test]
 fn a_slowdown_beyond_the_tolerance_is_reported() {
     let mut random = Random::new(3);
     let (a, b) = (set(&mut random, 5, 1000.0), set(&mut random, 5, 700.0));

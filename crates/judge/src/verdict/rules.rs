@@ -40,6 +40,7 @@ const STORAGE_RULES: &[Rule] = &[
     storage::limited_by_neighbour,
     cap::limited_by_cap,
     storage::limited_by_device,
+    storage::limited_by_full_queue,
     storage::limited_by_writeback,
     storage::limited_by_memory_device,
     limited_by_cpu_wait,
@@ -57,6 +58,8 @@ const CACHED_PARTLY: f64 = 0.5;
 /// Less data than this is lost among what else the machine does.
 const CACHED_BYTES_MIN: u64 = 4 << 20;
 const CPU_BOUND_CLEARLY: f64 = 0.97;
+/// In less time, the few ticks that part user mode from the kernel meet either by chance.
+const USER_TIME_NS_MIN: u64 = 100_000_000;
 
 /// The limit of a part.
 pub(super) fn decide(input: &RuleInput) -> RuleOutcome {
@@ -303,7 +306,9 @@ fn limited_by_client(input: &RuleInput) -> Option<RuleOutcome> {
     let work = input.own_work();
     // Of a worker with one I/O at a time, what passes without one under way is its own.
     let outside = 1.0 - indicators.in_flight / input.part.workers.len().max(1) as f64;
-    let between = outside >= HALF && indicators.user >= 0.4;
+    let lasted = indicators.window.0 * input.part.workers.len() as u64;
+    let is_user_known = work.is_some() || lasted >= USER_TIME_NS_MIN;
+    let between = is_user_known && outside >= HALF && indicators.user >= 0.4;
     let busy = indicators.wanted_cpu() >= CPU_BOUND && indicators.user >= HALF * indicators.on_cpu;
     let said = input.found("client-bound", Severity::Note).is_some();
     if !(between || (busy && work.is_some()) || (said && indicators.user >= 0.4)) {

@@ -2,7 +2,7 @@
 
 use super::limit::{Confidence, Limit};
 use super::rule::{CPU_BOUND, HALF, MOST, RuleInput, RuleOutcome};
-use crate::checks::{never_written, noisy_neighbour};
+use crate::checks::{depth_beyond_knee, never_written, noisy_neighbour};
 use crate::finding::Figure;
 use record::human::{list, percent, time};
 use record::{Direction, Severity};
@@ -188,6 +188,34 @@ pub(super) fn limited_by_device(input: &RuleInput) -> Option<RuleOutcome> {
             input.cpu_figure(),
         ],
     ))
+}
+
+/// I/Os that wait for a place in the device's queue, which is full.
+pub(super) fn limited_by_full_queue(input: &RuleInput) -> Option<RuleOutcome> {
+    let indicators = &input.indicators;
+    let below = indicators.disks.as_ref()?;
+    let disks = input.case.disks_of(input.part);
+    let room = depth_beyond_knee::queue_room(&disks)?;
+    let is_full = below.in_flight >= MOST * room && indicators.in_flight > room;
+    (is_full && indicators.wanted_cpu() < CPU_BOUND).then(|| {
+        let names: Vec<&str> = disks.iter().map(|disk| disk.name.as_str()).collect();
+        RuleOutcome::new(
+            Limit::Device,
+            Confidence::Medium,
+            format!(
+                "the queue of {} is full: {:.1} of its {room:.0} requests were in use, while the job had \
+                 {:.0} I/Os in flight",
+                list(&names),
+                below.in_flight,
+                indicators.in_flight
+            ),
+            [
+                Figure::new("I/Os in flight in the device, mean", below.in_flight, "count"),
+                Figure::new("requests the queue holds", room, "count"),
+                input.cpu_figure(),
+            ],
+        )
+    })
 }
 
 /// A device that is memory: CPUs do its work, in the workers or in threads of the kernel.

@@ -258,6 +258,13 @@ fn a_generator_that_works_between_its_ios_is_the_limit() {
     let verdict = assert_limit(&brief, Limit::Client, Confidence::High);
     assert!(verdict.because.contains("(refill_buffers) used 75 %"), "{verdict:?}");
 
+    let mut unnamed = filling.clone();
+    unnamed.workload.settings.clear();
+    assert_limit(&record(vec![unnamed.clone()]), Limit::Client, Confidence::Medium);
+    // Without an option that asks for the work, ticks are all there is to go by.
+    unnamed.ended = unnamed.started + Nanos(50 * MS);
+    assert_ne!(the_verdict(&record(vec![unnamed])).limit, Limit::Client);
+
     // The same work hidden behind a device that is slower still.
     takes(&mut filling, Direction::Write, LATENCY);
     on_cpu(&mut filling, 0.2, 0.1);
@@ -454,6 +461,24 @@ fn a_client_that_never_waits_is_not_the_servers_limit() {
     let mut asking = crate::checks::testing::asking("PUT", 1000, 0);
     on_cpu(&mut asking.jobs[0], 0.9, 0.09);
     assert_limit(&asking, Limit::Cpu, Confidence::High);
+}
+
+#[test]
+fn a_full_queue_is_the_devices() {
+    let mut deep = reading();
+    takes(&mut deep, Direction::Read, LATENCY * 64);
+    let full = |in_flight| {
+        let mut record = record(vec![deep.clone()]);
+        record.facts.devices.get_mut("sda").unwrap().nr_requests = Some(4);
+        disk_does(&mut record, 1.0, in_flight);
+        the_verdict(&record)
+    };
+    let verdict = full(3.8);
+    assert_eq!((verdict.limit, verdict.confidence), (Limit::Device, Confidence::Medium));
+    let because =
+        "the queue of sda is full: 3.8 of its 4 requests were in use, while the job had 64";
+    assert!(verdict.because.contains(because), "{}", verdict.because);
+    assert_eq!(full(1.0).limit, Limit::Unknown);
 }
 
 #[test]

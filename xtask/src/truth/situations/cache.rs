@@ -15,6 +15,8 @@ const MEMORY: &[&str] = &[
     "cpu-bound",
     "cpu-starved",
     "cpu-elsewhere",
+    // The first of several short jobs ends before the last starts.
+    "not-together",
 ];
 
 pub const ALL: &[Situation] = &[

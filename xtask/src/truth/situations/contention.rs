@@ -87,5 +87,5 @@ fn with_neighbour(stage: &Stage, made: Made, options: &[&str], depth: u64) -> Re
     let mut arguments: Vec<String> = options.iter().map(|option| (*option).to_owned()).collect();
     arguments.push(format!("--iodepth={depth}"));
     arguments.push(format!("--filename={}", stage.neighbour_file()?.display()));
-    Ok(made.with(stage.data()).holding(stage.neighbour(&arguments)?))
+    Ok(made.with(stage.data()).holding(stage.neighbour(&arguments)?).in_company())
 }

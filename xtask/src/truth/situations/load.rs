@@ -56,7 +56,7 @@ pub const ALL: &[Situation] = &[
             (shape.engine, shape.depth, shape.block) = ("psync", 1, 4096);
             let hogs = Process::hogs(cpus() * 2)?;
             let made = Made::of(&shape, &["--direct=1"]).with(stage.data());
-            Ok(made.started_by(&["nice", "-n", "19"]).holding(hogs))
+            Ok(made.started_by(&["nice", "-n", "19"]).holding(hogs).in_company())
         },
     },
     Situation {
@@ -76,6 +76,17 @@ pub const ALL: &[Situation] = &[
         make: |stage| {
             let options = ["--refill_buffers=1", "--buffer_compress_percentage=50"];
             generator(stage, &[&options[..], &["--ioengine=null", "--rw=write"]].concat())
+        },
+    },
+    Situation {
+        name: "logs",
+        what: "a line of each log for each I/O",
+        limits: &["client", "CPU"],
+        must: &[],
+        may: &["client-bound", "cpu-bound", "cpu-starved", "cpu-elsewhere"],
+        make: |stage| {
+            let options = ["--write_lat_log=truth", "--write_bw_log=truth", "--log_offset=1"];
+            generator(stage, &[&options[..], &["--ioengine=null", "--rw=read"]].concat())
         },
     },
     Situation {

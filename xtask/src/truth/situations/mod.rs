@@ -2,6 +2,7 @@
 
 mod cache;
 mod contention;
+mod guest;
 mod limits;
 mod load;
 mod objects;
@@ -9,9 +10,14 @@ mod storage;
 
 use super::situation::Situation;
 
-/// Every situation.
+/// Every situation that is made on this machine.
 pub fn all() -> impl Iterator<Item = &'static Situation> {
     [storage::ALL, cache::ALL, limits::ALL, load::ALL, contention::ALL, objects::ALL]
         .into_iter()
         .flatten()
+}
+
+/// Those that are made in a guest.
+pub fn in_guest() -> impl Iterator<Item = &'static Situation> {
+    guest::ALL.iter()
 }

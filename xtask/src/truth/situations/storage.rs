@@ -83,7 +83,7 @@ pub const ALL: &[Situation] = &[
             let bytes = stage.seeded.bytes(1 << 20);
             let path = stage.directory.join("dirty");
             std::fs::write(&path, bytes.repeat(256))?;
-            Ok(Made::of(&shape, &["--direct=1"]).with(stage.data()))
+            Ok(Made::of(&shape, &["--direct=1"]).with(stage.data()).in_company())
         },
     },
     Situation {
