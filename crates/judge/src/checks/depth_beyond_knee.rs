@@ -51,10 +51,11 @@ fn latency(part: &Part) -> Option<Histogram> {
     merged(results.filter_map(|result| result.lat()))
 }
 
-/// Requests that the queues of these disks hold; `None` where that is unknown.
-pub fn queue_room(disks: &[&DeviceFacts]) -> Option<f64> {
+/// Requests that the queues of these disks hold, so many queues of each at most; `None` where that is
+/// unknown.
+pub fn queue_room(disks: &[&DeviceFacts], queues_max: u32) -> Option<f64> {
     let room = |disk: &&DeviceFacts| {
-        let queues = disk.hardware_queues.unwrap_or(1).max(1);
+        let queues = disk.hardware_queues.unwrap_or(1).clamp(1, queues_max.max(1));
         disk.nr_requests.map(|requests| requests as f64 * f64::from(queues))
     };
     disks.iter().map(room).sum()
@@ -66,7 +67,7 @@ fn beyond_the_queue(case: &Case, part: &Part) -> Option<Finding> {
         return None;
     }
     let disks = case.disks_of(part);
-    let room = queue_room(&disks)?;
+    let room = queue_room(&disks, u32::MAX)?;
     let depth = depth(part);
     (room > 0.0 && depth > room).then(|| {
         let names: Vec<&str> = disks.iter().map(|disk| disk.name.as_str()).collect();

@@ -195,7 +195,9 @@ pub(super) fn limited_by_full_queue(input: &RuleInput) -> Option<RuleOutcome> {
     let indicators = &input.indicators;
     let below = indicators.disks.as_ref()?;
     let disks = input.case.disks_of(input.part);
-    let room = depth_beyond_knee::queue_room(&disks)?;
+    // A worker uses the queue of the CPU that it runs on.
+    let queues = u32::try_from(input.part.workers.len()).unwrap_or(u32::MAX);
+    let room = depth_beyond_knee::queue_room(&disks, queues)?;
     let is_full = below.in_flight >= MOST * room && indicators.in_flight > room;
     (is_full && indicators.wanted_cpu() < CPU_BOUND).then(|| {
         let names: Vec<&str> = disks.iter().map(|disk| disk.name.as_str()).collect();
