@@ -93,8 +93,10 @@ impl Measuring {
             counted.false_calls += u32::from(is_different(&equal));
             let iops = self.compare(&a, &b, &["--metrics=iops", "--tolerance=10%"])?;
             let figure = &iops["jobs"][0]["directions"][0]["metrics"][0];
-            let runs = figure["runs_needed"].as_u64().context("no advice")?;
-            let runs = u32::try_from(runs)?.min(RUNS_MAX);
+            // Without advice, more runs are needed than can be made.
+            let runs = figure["runs_needed"]
+                .as_u64()
+                .map_or(RUNS_MAX, |runs| runs.min(u64::from(RUNS_MAX)) as u32);
             let level = figure["before"].as_f64().context("no IOPS")?;
             let slowed = (job.slow)(&place, level, 1.0 - SLOWER)?;
             let (a, b) = self.sides(runs, &mut |name| {
