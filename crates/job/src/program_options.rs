@@ -46,17 +46,34 @@ pub enum Role {
     Nothing,
 }
 
-const fn option(name: &'static str, role: Role, doc: &'static str) -> ProgramOption {
+/// The table: for each option its description as a doc comment, its name, and what it does.
+macro_rules! options {
+    ($(#[doc = $doc:literal] $name:literal => $option:expr,)+) => {
+        &[$(ProgramOption { name: $name, doc: $doc.trim_ascii(), ..$option }),+]
+    };
+}
+
+const fn option(role: Role) -> ProgramOption {
     ProgramOption {
-        name,
+        name: "",
         short: None,
         takes: Takes::Nothing,
         hint: "",
-        doc,
+        doc: "",
         role,
         ours: false,
         sent: false,
     }
+}
+
+/// An option that changes the invocation.
+const fn set(change: fn(&mut Invocation, &str) -> Result<(), String>) -> ProgramOption {
+    option(Role::Sets(change))
+}
+
+/// An option that selects an action.
+const fn end(action: fn(Option<&str>) -> Action) -> ProgramOption {
+    option(Role::Ends(action))
 }
 
 impl ProgramOption {
@@ -93,7 +110,7 @@ impl ProgramOption {
 /// An option that changes the invocation by one assignment or call.
 macro_rules! sets {
     (|$run:ident, $value:pat_param| $change:expr) => {
-        Role::Sets(|$run, $value| {
+        set(|$run, $value| {
             $change;
             Ok(())
         })
@@ -121,284 +138,130 @@ macro_rules! list {
     };
 }
 
+/// Workers make a snapshot for each status report; shorter intervals would disturb them.
+const STATUS_MIN_MS: u64 = 100;
+
 /// Every option of the program.
-pub const OPTIONS: &[ProgramOption] = &[
-    option("help", Role::Ends(|_| Action::Help), "Print this and exit").short('h'),
-    option("help-all", Role::Ends(|_| Action::HelpAll), "Print every option and exit").ours(),
-    option("version", Role::Ends(|_| Action::Version), "Print the version and exit").short('v'),
-    option(
-        "cmdhelp",
-        Role::Ends(|name| Action::CmdHelp(name.map(Into::into))),
-        "Explain one job option, or list them all",
-    )
-    .short('c')
-    .maybe("OPTION|all"),
-    option(
-        "enghelp",
-        Role::Ends(|name| Action::EngHelp(name.map(Into::into))),
-        "List engines, an engine's options, or explain one",
-    )
-    .short('i')
-    .maybe("ENGINE[,OPTION]"),
-    option("parse-only", Role::Sets(parse_only), "Check the job files, run nothing")
-        .short('P')
-        .sent(),
-    option(
-        "showcmd",
-        sets!(|run, _| run.action = Action::ShowCmd(String::new())),
-        "Print job files as command lines, run nothing",
-    )
-    .short('s'),
-    option(
-        "explain",
-        sets!(|run, _| run.action = Action::Explain(String::new())),
-        "Print each option's value and where it comes from, run nothing",
-    )
-    .ours(),
-    option(
-        "section",
-        list!(sections, "the name of a section"),
-        "Run only this section of the job files; repeatable",
-    )
-    .short('x')
-    .value("NAME")
-    .sent(),
-    option(
-        "output",
-        text!(output, "the path of a file"),
-        "Write the report to a file, not to standard output",
-    )
-    .short('o')
-    .value("FILE"),
-    option(
-        "output-format",
-        Role::Sets(output_format),
-        "How to report: normal, terse, json or json+; several with commas",
-    )
-    .short('F')
-    .value("FORMAT"),
-    option(
-        "minimal",
-        sets!(|run, _| run.formats = vec![Format::Terse]),
-        "Same as --output-format=terse",
-    )
-    .short('m'),
-    option("append-terse", Role::Sets(append_terse), "Add the terse report to the others")
-        .short('f'),
-    option("terse-version", Role::Sets(terse_version), "Version of the terse report: 2, 3, 4 or 5")
-        .short('V')
-        .value("NUMBER"),
-    option("eta", Role::Sets(eta), "When to show the status line: auto, always or never")
-        .short('e')
-        .value("WHEN"),
-    option(
-        "eta-newline",
-        sets!(|run, value| run.eta_newline = Some(time(value)?)),
-        "Begin a new status line after this long",
-    )
-    .short('E')
-    .value("TIME"),
-    option("eta-interval", Role::Sets(eta_interval), "Time between status lines, 250ms at least")
-        .short('O')
-        .value("TIME"),
-    option(
-        "live",
-        sets!(|run, _| run.live = Some(true)),
-        "Show the run as a picture on the terminal, also where it is short",
-    )
-    .ours(),
-    option("no-live", sets!(|run, _| run.live = Some(false)), "Show a status line, not a picture")
-        .ours(),
-    option(
-        "metrics",
-        text!(metrics, "an address such as 127.0.0.1:9750, or a port"),
-        "Serve figures for Prometheus at http://ADDRESS/metrics while it runs",
-    )
-    .value("ADDRESS")
-    .ours(),
-    option("readonly", switch!(readonly), "Refuse every job that writes or trims")
-        .short('r')
-        .sent(),
-    option("warnings-fatal", switch!(warnings_fatal), "Take warnings of job files for errors")
-        .short('w')
-        .sent(),
-    option("max-jobs", Role::Sets(max_jobs), "Refuse to run more jobs than this")
-        .short('j')
-        .value("NUMBER")
-        .sent(),
-    option(
-        "record",
-        text!(record, "the path of a file"),
-        "Keep the complete record of the run in a file",
-    )
-    .value("FILE")
-    .ours(),
-    option(
-        "archive",
-        text!(archive, "the path of a file"),
-        "Archive the run in this file, not in the usual one",
-    )
-    .value("FILE")
-    .ours(),
-    option("no-archive", switch!(no_archive), "Do not archive the run").ours(),
-    option(
-        "accept",
-        list!(accept, "a condition, such as p99.9<2ms"),
-        "A condition like 'p99.9<2ms' that must hold, else exit 4; repeatable",
-    )
-    .value("CONDITION")
-    .ours(),
-    option(
-        "undecided",
-        Role::Sets(undecided),
-        "What a condition is that its figure's interval spans: fail or pass",
-    )
-    .value("OUTCOME")
-    .ours(),
-    option(
-        "junit",
-        text!(junit, "the path of a file"),
-        "Write the outcome of the conditions as JUnit XML",
-    )
-    .value("FILE")
-    .ours(),
-    option(
-        "repeat",
-        Role::Sets(repeat),
-        "Run this many times and report means with their intervals",
-    )
-    .value("NUMBER")
-    .ours(),
-    option(
-        "interleave",
-        list!(interleave, "the path of a job file"),
-        "With --repeat, run this job file in turn with the others; repeatable",
-    )
-    .value("FILE")
-    .ours(),
-    option(
-        "sample-hz",
-        Role::Sets(sample_hz),
-        "Samples of the machine a second; 0: only before and after",
-    )
-    .value("NUMBER")
-    .ours()
-    .sent(),
-    option("with-serials", switch!(with_serials), "Keep serial numbers of disks in the record")
-        .ours()
-        .sent(),
-    option(
-        "allow-destroy",
-        list!(allow_destroy, "a device, such as /dev/sdX"),
-        "Write to this device even if it is in use or holds data; repeatable",
-    )
-    .value("DEVICE")
-    .ours(),
-    option("alloc-size", Role::Nothing, "No effect: there is no shared memory pool to size")
-        .short('a')
-        .value("KIB"),
-    option(
-        "aux-path",
-        sets!(|run, path| run.aux_path = not_empty(path, "the path of a directory")?.into()),
-        "Where states and dumps of verification go",
-    )
-    .value("DIRECTORY"),
-    option("debug", Role::Sets(debug), "Trace what the program does; --debug=help lists areas")
-        .short('d')
-        .value("AREAS")
-        .sent(),
-    option(
-        "bandwidth-log",
-        switch!(bandwidth_log),
-        "Log the bandwidth of all jobs together, in agg-*_bw.log",
-    )
-    .short('b'),
-    option("latency-log", Role::Sets(latency_log), "Gone, from fio as well: use write_lat_log")
-        .short('l')
-        .value("NAME"),
-    option(
-        "status-interval",
-        Role::Sets(status_interval),
-        "Report what was measured so far after each period",
-    )
-    .short('L')
-    .value("TIME"),
-    option("profile", Role::Sets(profile), "Run the workload of another tool: tiobench or act")
-        .short('p')
-        .value("NAME")
-        .sent(),
-    option("merge-blktrace-only", switch!(merge_only), "Merge block traces, run nothing")
-        .short('A'),
-    option(
-        "inflate-log",
-        Role::Ends(|path| Action::InflateLog(path.unwrap_or_default().into())),
-        "Print a compressed log",
-    )
-    .short('X')
-    .value("FILE"),
-    option(
-        "idle-prof",
-        Role::Sets(idle_prof),
-        "Report how idle the CPUs were: system, percpu, or calibrate alone",
-    )
-    .short('I')
-    .value("HOW")
-    .sent(),
-    option("cpuclock-test", Role::Ends(|_| Action::CpuClockTest), "Check the clock of the CPUs")
-        .short('T'),
-    option(
-        "crctest",
-        Role::Ends(|names| Action::CrcTest(names.map(Into::into))),
-        "Measure how fast checksums are; all, or those named",
-    )
-    .short('G')
-    .maybe("NAMES"),
-    option(
-        "server",
-        sets!(|run, address| run.server = Some(address.into())),
-        "Wait for jobs of clients",
-    )
-    .short('S')
-    .maybe("ADDRESS"),
-    option(
-        "daemonize",
-        text!(daemonize, "the path of a file for the process id"),
-        "Run the server in the background, its id in a file",
-    )
-    .short('D')
-    .value("FILE"),
-    option("client", Role::Sets(client), "Run the jobs that follow on a server; repeatable")
-        .short('C')
-        .value("HOST|FILE"),
-    option("remote-config", Role::Sets(remote_config), "Run a job file that the server has")
-        .short('R')
-        .value("FILE"),
-    option(
-        "trigger-file",
-        text!(trigger.file, "the path of a file"),
-        "Pull the trigger once this file exists",
-    )
-    .value("FILE"),
-    option(
-        "trigger-timeout",
-        sets!(|run, value| run.trigger.timeout = Some(time(value)?)),
-        "Pull the trigger after this long",
-    )
-    .short('B')
-    .value("TIME"),
-    option(
-        "trigger",
-        text!(trigger.command, "a shell command"),
-        "Command run here when the trigger is pulled",
-    )
-    .value("COMMAND"),
-    option(
-        "trigger-remote",
-        text!(trigger.remote, "a shell command for the server"),
-        "Command servers run when it is pulled",
-    )
-    .value("COMMAND"),
-];
+pub const OPTIONS: &[ProgramOption] = options! {
+    /// Print this and exit
+    "help" => end(|_| Action::Help).short('h'),
+    /// Print every option and exit
+    "help-all" => end(|_| Action::HelpAll).ours(),
+    /// Print the version and exit
+    "version" => end(|_| Action::Version).short('v'),
+    /// Explain one job option, or list them all
+    "cmdhelp" => end(|name| Action::CmdHelp(name.map(Into::into))).short('c').maybe("OPTION|all"),
+    /// List engines, an engine's options, or explain one
+    "enghelp" => end(|name| Action::EngHelp(name.map(Into::into)))
+        .short('i').maybe("ENGINE[,OPTION]"),
+    /// Check the job files, run nothing
+    "parse-only" => set(parse_only).short('P').sent(),
+    /// Print job files as command lines, run nothing
+    "showcmd" => sets!(|run, _| run.action = Action::ShowCmd(String::new())).short('s'),
+    /// Print each option's value and where it comes from, run nothing
+    "explain" => sets!(|run, _| run.action = Action::Explain(String::new())).ours(),
+    /// Run only this section of the job files; repeatable
+    "section" => list!(sections, "the name of a section").short('x').value("NAME").sent(),
+    /// Write the report to a file, not to standard output
+    "output" => text!(output, "the path of a file").short('o').value("FILE"),
+    /// How to report: normal, terse, json or json+; several with commas
+    "output-format" => set(output_format).short('F').value("FORMAT"),
+    /// Same as --output-format=terse
+    "minimal" => sets!(|run, _| run.formats = vec![Format::Terse]).short('m'),
+    /// Add the terse report to the others
+    "append-terse" => set(append_terse).short('f'),
+    /// Version of the terse report: 2, 3, 4 or 5
+    "terse-version" => sets!(|run, number| run.terse_version = terse_version(number)?)
+       .short('V').value("NUMBER"),
+    /// When to show the status line: auto, always or never
+    "eta" => set(eta).short('e').value("WHEN"),
+    /// Begin a new status line after this long
+    "eta-newline" => sets!(|run, value| run.eta_newline = Some(time(value)?))
+        .short('E').value("TIME"),
+    /// Time between status lines, 250ms at least
+    "eta-interval" => sets!(|run, value| run.eta_interval = interval(value, 250)?)
+       .short('O').value("TIME"),
+    /// Show the run as a picture on the terminal, also where it is short
+    "live" => sets!(|run, _| run.live = Some(true)).ours(),
+    /// Show a status line, not a picture
+    "no-live" => sets!(|run, _| run.live = Some(false)).ours(),
+    /// Serve figures for Prometheus at http://ADDRESS/metrics while it runs
+    "metrics" => text!(metrics, "an address such as 127.0.0.1:9750, or a port")
+        .value("ADDRESS").ours(),
+    /// Refuse every job that writes or trims
+    "readonly" => switch!(readonly).short('r').sent(),
+    /// Take warnings of job files for errors
+    "warnings-fatal" => switch!(warnings_fatal).short('w').sent(),
+    /// Refuse to run more jobs than this
+    "max-jobs" => set(max_jobs).short('j').value("NUMBER").sent(),
+    /// Keep the complete record of the run in a file
+    "record" => text!(record, "the path of a file").value("FILE").ours(),
+    /// Archive the run in this file, not in the usual one
+    "archive" => text!(archive, "the path of a file").value("FILE").ours(),
+    /// Do not archive the run
+    "no-archive" => switch!(no_archive).ours(),
+    /// A condition like 'p99.9<2ms' that must hold, else exit 4; repeatable
+    "accept" => list!(accept, "a condition, such as p99.9<2ms").value("CONDITION").ours(),
+    /// What a condition is that its figure's interval spans: fail or pass
+    "undecided" => set(undecided).value("OUTCOME").ours(),
+    /// Write the outcome of the conditions as JUnit XML
+    "junit" => text!(junit, "the path of a file").value("FILE").ours(),
+    /// Run this many times and report means with their intervals
+    "repeat" => set(repeat).value("NUMBER").ours(),
+    /// With --repeat, run this job file in turn with the others; repeatable
+    "interleave" => list!(interleave, "the path of a job file").value("FILE").ours(),
+    /// Samples of the machine a second; 0: only before and after
+    "sample-hz" => set(sample_hz).value("NUMBER").ours().sent(),
+    /// Keep serial numbers of disks in the record
+    "with-serials" => switch!(with_serials).ours().sent(),
+    /// Write to this device even if it is in use or holds data; repeatable
+    "allow-destroy" => list!(allow_destroy, "a device, such as /dev/sdX").value("DEVICE").ours(),
+    /// No effect: there is no shared memory pool to size
+    "alloc-size" => option(Role::Nothing).short('a').value("KIB"),
+    /// Where states and dumps of verification go
+    "aux-path" => sets!(|run, path| run.aux_path = not_empty(path, "the path of a directory")?.into())
+        .value("DIRECTORY"),
+    /// Trace what the program does; --debug=help lists areas
+    "debug" => set(debug).short('d').value("AREAS").sent(),
+    /// Log the bandwidth of all jobs together, in agg-*_bw.log
+    "bandwidth-log" => switch!(bandwidth_log).short('b'),
+    /// Gone, from fio as well: use write_lat_log
+    "latency-log" => set(latency_log).short('l').value("NAME"),
+    /// Report what was measured so far after each period
+    "status-interval" => sets!(|run, value| run.status_interval = interval(value, STATUS_MIN_MS)?)
+       .short('L').value("TIME"),
+    /// Run the workload of another tool: tiobench or act
+    "profile" => set(profile).short('p').value("NAME").sent(),
+    /// Merge block traces, run nothing
+    "merge-blktrace-only" => switch!(merge_only).short('A'),
+    /// Print a compressed log
+    "inflate-log" => end(|path| Action::InflateLog(path.unwrap_or_default().into()))
+        .short('X').value("FILE"),
+    /// Report how idle the CPUs were: system, percpu, or calibrate alone
+    "idle-prof" => set(idle_prof).short('I').value("HOW").sent(),
+    /// Check the clock of the CPUs
+    "cpuclock-test" => end(|_| Action::CpuClockTest).short('T'),
+    /// Measure how fast checksums are; all, or those named
+    "crctest" => end(|names| Action::CrcTest(names.map(Into::into))).short('G').maybe("NAMES"),
+    /// Wait for jobs of clients
+    "server" => sets!(|run, address| run.server = Some(address.into())).short('S').maybe("ADDRESS"),
+    /// Run the server in the background, its id in a file
+    "daemonize" => text!(daemonize, "the path of a file for the process id")
+        .short('D').value("FILE"),
+    /// Run the jobs that follow on a server; repeatable
+    "client" => set(client).short('C').value("HOST|FILE"),
+    /// Run a job file that the server has
+    "remote-config" => set(remote_config).short('R').value("FILE"),
+    /// Pull the trigger once this file exists
+    "trigger-file" => text!(trigger.file, "the path of a file").value("FILE"),
+    /// Pull the trigger after this long
+    "trigger-timeout" => sets!(|run, value| run.trigger.timeout = Some(time(value)?))
+        .short('B').value("TIME"),
+    /// Command run here when the trigger is pulled
+    "trigger" => text!(trigger.command, "a shell command").value("COMMAND"),
+    /// Command servers run when it is pulled
+    "trigger-remote" => text!(trigger.remote, "a shell command for the server").value("COMMAND"),
+};
 
 fn parse_only(invocation: &mut Invocation, _: &str) -> Result<(), String> {
     if invocation.action == Action::Run {
@@ -431,15 +294,9 @@ fn append_terse(invocation: &mut Invocation, _: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn terse_version(invocation: &mut Invocation, number: &str) -> Result<(), String> {
-    invocation.terse_version = match number {
-        "2" => 2,
-        "3" => 3,
-        "4" => 4,
-        "5" => 5,
-        other => return Err(format!("'{other}' is none of 2, 3, 4 and 5")),
-    };
-    Ok(())
+fn terse_version(number: &str) -> Result<u8, String> {
+    let known = number.parse().ok().filter(|number| (2..=5).contains(number));
+    known.ok_or_else(|| format!("'{number}' is none of 2, 3, 4 and 5"))
 }
 
 fn latency_log(_: &mut Invocation, name: &str) -> Result<(), String> {
@@ -532,25 +389,14 @@ fn eta(invocation: &mut Invocation, when: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn eta_interval(invocation: &mut Invocation, text: &str) -> Result<(), String> {
-    let interval = time(text)?;
-    if interval < Nanos::from_millis(250) {
-        return Err(format!("'{text}' is less than 250ms"));
+/// A time of at least this many milliseconds.
+fn interval(text: &str, least_ms: u64) -> Result<Option<Nanos>, String> {
+    match time(text)? {
+        short if short < Nanos::from_millis(least_ms) => {
+            Err(format!("'{text}' is less than {least_ms}ms"))
+        }
+        interval => Ok(Some(interval)),
     }
-    invocation.eta_interval = Some(interval);
-    Ok(())
-}
-
-/// Workers lay out what they have measured; more often than this would disturb them.
-const SHORTEST_STATUS: Nanos = Nanos::from_millis(100);
-
-fn status_interval(invocation: &mut Invocation, text: &str) -> Result<(), String> {
-    let interval = time(text)?;
-    if interval < SHORTEST_STATUS {
-        return Err(format!("'{text}' is less than 100ms"));
-    }
-    invocation.status_interval = Some(interval);
-    Ok(())
 }
 
 fn not_empty<'a>(value: &'a str, expected: &str) -> Result<&'a str, String> {

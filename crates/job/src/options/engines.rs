@@ -3,7 +3,7 @@
 use super::Group::Engine;
 use super::field::field;
 use super::row::{
-    NO_MAX, PASSTHROUGH, SCSI_GENERIC, boolean, choice, flag, int, ints, same, text, value,
+    NO_MAX, PASSTHROUGH, SCSI_GENERIC, boolean, choice, flag, int, ints, rows, same, text, value,
 };
 use super::{Choice, OptionDef, set};
 
@@ -62,385 +62,433 @@ const VERBS: &[Choice] = &[
 ];
 
 /// Engines that do their I/O on this machine.
-pub(super) const LOCAL: &[OptionDef] = &[
-    flag(Engine, "hipri", "Poll for completions")
+pub(super) const LOCAL: &[OptionDef] = rows! {
+    /// Poll for completions
+    ///
+    /// Polls for completions instead of using interrupts: lower latency at the cost of one CPU.
+    /// Needs direct=1 and a device with poll queues (for NVMe the module parameter poll_queues).
+    "hipri" => flag(Engine)
         .of(&["pvsync2", "io_uring", "io_uring_cmd", "sg"])
-        .long(
-            "Polls for completions instead of using interrupts: lower latency at the cost of one \
-             CPU. Needs direct=1 and a device with poll queues (for NVMe the module parameter \
-             poll_queues).",
-        )
         .sets(field!(queue.options.hipri))
         .recorded(),
-    int(Engine, "hipri_percentage", 0, 100, "Percentage of I/O that is polled")
-        .long("Only used with hipri.")
+
+    /// Percentage of I/O that is polled
+    ///
+    /// Only used with hipri.
+    "hipri_percentage" => int(Engine, 0, 100)
         .of(&["pvsync2"])
         .default("100")
         .sets(field!(queue.options.hipri_percentage)),
-    boolean(Engine, "uncached", "Drop pages from the cache once the I/O is done (RWF_DONTCACHE)")
+
+    /// Drop pages from the cache once the I/O is done (RWF_DONTCACHE)
+    ///
+    /// Buffered I/O only; needs Linux 6.14.
+    "uncached" => boolean(Engine)
         .of(&["pvsync2", "io_uring", "io_uring_cmd"])
-        .long("Buffered I/O only; needs Linux 6.14.")
         .sets(field!(queue.options.uncached)),
-    boolean(Engine, "nowait", "Fail with EAGAIN instead of blocking (RWF_NOWAIT)")
+
+    /// Fail with EAGAIN instead of blocking (RWF_NOWAIT)
+    ///
+    /// Use it with ignore_error=EAGAIN; EAGAIN is counted as an error.
+    "nowait" => boolean(Engine)
         .of(&["pvsync2", "libaio", "io_uring", "io_uring_cmd"])
-        .long("Use it with ignore_error=EAGAIN; EAGAIN is counted as an error.")
         .sets(field!(queue.options.nowait)),
-    flag(Engine, "fixedbufs", "Register buffers with the kernel")
-        .of(URINGS)
-        .long("Avoids mapping pages for each direct I/O.")
-        .sets(field!(queue.options.fixedbufs))
-        .recorded(),
-    flag(Engine, "registerfiles", "Register files with the kernel")
-        .of(URINGS)
-        .long("Avoids reference counting for each I/O.")
-        .sets(field!(queue.options.registerfiles))
-        .recorded(),
-    flag(Engine, "sqthread_poll", "A kernel thread submits")
-        .of(URINGS)
-        .long(
-            "Submission then needs no system call. The thread uses one more CPU, which the CPU \
-             figures of the worker do not include.",
-        )
-        .sets(field!(queue.options.sqthread_poll))
-        .recorded(),
-    int(Engine, "sqthread_poll_cpu", 0, NO_MAX, "CPU of the submitting kernel thread")
-        .long("Only used with sqthread_poll. By default the kernel chooses.")
+
+    /// Register buffers with the kernel
+    ///
+    /// Avoids mapping pages for each direct I/O.
+    "fixedbufs" => flag(Engine).of(URINGS).sets(field!(queue.options.fixedbufs)).recorded(),
+
+    /// Register files with the kernel
+    ///
+    /// Avoids reference counting for each I/O.
+    "registerfiles" => flag(Engine).of(URINGS).sets(field!(queue.options.registerfiles)).recorded(),
+
+    /// A kernel thread submits
+    ///
+    /// Submission then needs no system call. The thread uses one more CPU, which the CPU figures of
+    /// the worker do not include.
+    "sqthread_poll" => flag(Engine).of(URINGS).sets(field!(queue.options.sqthread_poll)).recorded(),
+
+    /// CPU of the submitting kernel thread
+    ///
+    /// Only used with sqthread_poll. By default the kernel chooses.
+    "sqthread_poll_cpu" => int(Engine, 0, NO_MAX)
         .of(URINGS)
         .sets(field!(queue.options.sqthread_poll_cpu)),
-    int(Engine, "nonvectored", -1, 1, "Use commands without a vector")
-        .of(URINGS)
-        .default("-1")
-        .long("-1 uses them if the kernel supports them.")
-        .sets_with(|job, v| {
-            job.queue.options.nonvectored = (v.int() >= 0).then(|| v.int() > 0);
-            Ok(())
-        }),
-    int(Engine, "force_async", 0, NO_MAX, "Every Nth I/O goes through the kernel's worker threads")
-        .long(
-            "Shows the cost of I/O that cannot be issued inline. 0 leaves the choice to the \
-             kernel.",
-        )
+
+    /// Use commands without a vector
+    ///
+    /// -1 uses them if the kernel supports them.
+    "nonvectored" => int(Engine, -1, 1).of(URINGS).default("-1").sets_with(|job, v| {
+        job.queue.options.nonvectored = (v.int() >= 0).then(|| v.int() > 0);
+        Ok(())
+    }),
+
+    /// Every Nth I/O goes through the kernel's worker threads
+    ///
+    /// Shows the cost of I/O that cannot be issued inline. 0 leaves the choice to the kernel.
+    "force_async" => int(Engine, 0, NO_MAX)
         .of(URINGS)
         .default("0")
         .sets(field!(queue.options.force_async or none)),
-    flag(Engine, "userspace_reap", "Read completions from the ring without a system call")
-        .long("Only used when polling for completions (iodepth_batch_complete_min=0).")
+
+    /// Read completions from the ring without a system call
+    ///
+    /// Only used when polling for completions (iodepth_batch_complete_min=0).
+    "userspace_reap" => flag(Engine).of(&["libaio"]).sets(field!(queue.options.userspace_reap)),
+
+    /// Use commands with a vector
+    ///
+    /// Newer than fio 3.33.
+    "libaio_vectored" => boolean(Engine)
         .of(&["libaio"])
-        .sets(field!(queue.options.userspace_reap)),
-    boolean(Engine, "libaio_vectored", "Use commands with a vector")
-        .of(&["libaio"])
-        .long("Newer than fio 3.33.")
         .sets(field!(queue.options.libaio_vectored)),
-    ints(Engine, "cmdprio_percentage", 0, 100, "Percentage of I/O with the priority cmdprio")
+
+    /// Percentage of I/O with the priority cmdprio
+    ///
+    /// Up to two values: reads, writes. Needs a device that supports priorities, direct=1 and the
+    /// privilege to set them. The report shows the latency of each priority.
+    "cmdprio_percentage" => ints(Engine, 0, 100)
         .of(PRIO)
-        .long(
-            "Up to two values: reads, writes. Needs a device that supports priorities, direct=1 \
-             and the privilege to set them. The report shows the latency of each priority.",
-        )
         .sets(field!(queue.options.cmdprio_percentage)),
-    ints(Engine, "cmdprio_class", 1, 3, "Priority class of that I/O")
-        .of(PRIO)
-        .long("See prioclass; up to two values: reads, writes.")
-        .sets(field!(queue.options.cmdprio_class)),
-    ints(Engine, "cmdprio_hint", 0, 1023, "Priority hint of that I/O")
-        .of(PRIO)
-        .long("See priohint; up to two values: reads, writes. Newer than fio 3.33.")
-        .sets(field!(queue.options.cmdprio_hint)),
-    ints(Engine, "cmdprio", 0, 7, "Priority of that I/O")
-        .of(PRIO)
-        .long("See prio; up to two values: reads, writes.")
-        .sets(field!(queue.options.cmdprio)),
-    text(Engine, "cmdprio_bssplit", "Priorities by block size")
-        .of(PRIO)
-        .long(
-            "Entries size/percent or size/percent/class/level separated by colons; a comma \
-             separates reads from writes. Several entries may have the same size. Not with \
-             cmdprio_percentage.",
-        )
-        .sets_with(set::priorities::by_size),
-    boolean(Engine, "thp", "Ask for transparent huge pages")
-        .long("madvise(MADV_HUGEPAGE) on the mapping.")
-        .of(&["mmap"])
-        .sets(field!(queue.options.thp)),
-    boolean(Engine, "readfua", "Set FUA on reads")
-        .long("Reads then bypass the device's cache.")
-        .of(&["sg", "io_uring", "io_uring_cmd"])
-        .warned(NO_FUA_READ),
-    boolean(Engine, "writefua", "Set FUA on writes")
-        .long(
-            "Writes are durable when they complete: RWF_DSYNC on each write, which the kernel \
-             implements with FUA, or with a flush if the device has no FUA.",
-        )
+
+    /// Priority class of that I/O
+    ///
+    /// See prioclass; up to two values: reads, writes.
+    "cmdprio_class" => ints(Engine, 1, 3).of(PRIO).sets(field!(queue.options.cmdprio_class)),
+
+    /// Priority hint of that I/O
+    ///
+    /// See priohint; up to two values: reads, writes. Newer than fio 3.33.
+    "cmdprio_hint" => ints(Engine, 0, 1023).of(PRIO).sets(field!(queue.options.cmdprio_hint)),
+
+    /// Priority of that I/O
+    ///
+    /// See prio; up to two values: reads, writes.
+    "cmdprio" => ints(Engine, 0, 7).of(PRIO).sets(field!(queue.options.cmdprio)),
+
+    /// Priorities by block size
+    ///
+    /// Entries size/percent or size/percent/class/level separated by colons; a comma separates
+    /// reads from writes. Several entries may have the same size. Not with cmdprio_percentage.
+    "cmdprio_bssplit" => text(Engine).of(PRIO).sets_with(set::priorities::by_size),
+
+    /// Ask for transparent huge pages
+    ///
+    /// madvise(MADV_HUGEPAGE) on the mapping.
+    "thp" => boolean(Engine).of(&["mmap"]).sets(field!(queue.options.thp)),
+
+    /// Set FUA on reads
+    ///
+    /// Reads then bypass the device's cache.
+    "readfua" => boolean(Engine).of(&["sg", "io_uring", "io_uring_cmd"]).warned(NO_FUA_READ),
+
+    /// Set FUA on writes
+    ///
+    /// Writes are durable when they complete: RWF_DSYNC on each write, which the kernel implements
+    /// with FUA, or with a flush if the device has no FUA.
+    "writefua" => boolean(Engine)
         .of(&["sg", "io_uring", "io_uring_cmd"])
         .sets(field!(queue.options.writefua)),
-    choice(Engine, "write_mode", WRITE_MODES, "NVMe command that a write becomes")
-        .long(
-            "io_uring_cmd only: a plain write, one that lets zeros or uncorrectable marks \
-             stand for data, or a verify.",
-        )
-        .of(URINGS)
-        .default("write")
-        .needs(PASSTHROUGH),
-    choice(Engine, "verify_mode", READ_MODES, "NVMe command that a verifying read becomes")
-        .long(
-            "io_uring_cmd only: data is read back, or the device compares it with what it is \
-             sent.",
-        )
-        .of(URINGS)
-        .default("read")
-        .needs(PASSTHROUGH),
-    choice(Engine, "cmd_type", NVME, "Kind of command passed through")
-        .long("io_uring_cmd only: the command set of the device behind the character device named.")
-        .of(URINGS)
-        .default("nvme")
-        .needs(PASSTHROUGH),
-    text(Engine, "cdb_len", "Length of a SCSI command passed through")
-        .long("For io_uring_cmd; 0 chooses by the size of the device.")
-        .of(URINGS)
-        .default("0")
-        .needs(PASSTHROUGH),
-    text(Engine, "verify_bytchk", "BYTCHK of a SCSI VERIFY passed through")
-        .long(
-            "io_uring_cmd to SCSI only: whether the device compares data with what it is sent \
-             (SBC, VERIFY).",
-        )
-        .of(URINGS)
-        .default("0")
-        .needs(PASSTHROUGH),
-    choice(Engine, "read_mode", READ_MODES, "Command that a read becomes")
-        .long("io_uring_cmd to SCSI only: a plain read, or a verify that moves no data.")
-        .of(URINGS)
-        .default("read")
-        .needs(PASSTHROUGH),
-    int(Engine, "md_per_io_size", 0, NO_MAX, "Bytes of separate metadata for each I/O")
-        .long("For namespaces that keep metadata apart; for io_uring_cmd.")
-        .of(URINGS)
-        .default("0")
-        .needs(PASSTHROUGH),
-    boolean(Engine, "pi_act", "The device makes and checks protection information")
-        .long("With 0 the host makes and checks it; for io_uring_cmd.")
-        .of(URINGS)
-        .default("1")
-        .needs(PASSTHROUGH),
-    text(Engine, "pi_chk", "Which protection information is checked")
-        .long("A list of GUARD, REFTAG and APPTAG; for io_uring_cmd.")
-        .of(URINGS)
-        .needs(PASSTHROUGH),
-    int(Engine, "apptag", 0, 0xffff, "Application tag")
-        .long("Used with pi_chk=APPTAG.")
-        .of(URINGS)
-        .default("0x1234")
-        .needs(PASSTHROUGH),
-    int(Engine, "apptag_mask", 0, 0xffff, "Mask of the application tag")
-        .long("Used with pi_chk=APPTAG.")
-        .of(URINGS)
-        .default("0xffff")
-        .needs(PASSTHROUGH),
-    boolean(Engine, "deac", "Deallocate blocks that are written as zeroes")
-        .long("Has a meaning with write_mode=zeroes.")
-        .of(URINGS)
-        .needs(PASSTHROUGH),
-    choice(Engine, "sg_write_mode", SG_MODES, "SCSI command that a write becomes")
-        .long("Some of them read or compare and write nothing.")
-        .of(&["sg"])
-        .default("write")
-        .needs(SCSI_GENERIC),
-    int(Engine, "stream_id", 0, NO_MAX, "Stream of WRITE STREAM(16)")
-        .long("Has a meaning with sg_write_mode=write_stream.")
-        .of(&["sg"])
-        .default("0")
-        .needs(SCSI_GENERIC),
-    int(Engine, "cpuload", 0, 100, "Share of a CPU to use, per cent")
-        .long(
-            "Required. At most one CPU; use numjobs for more. Each cycle of work and sleep \
-             counts as an I/O without bytes.",
-        )
-        .of(&["cpuio"])
-        .sets(field!(queue.options.cpu.percent)),
-    int(Engine, "cpuchunks", 0, NO_MAX, "Length of a burst of work, in microseconds")
-        .long(
-            "The worker sleeps after each burst to reach cpuload. Short bursts spread the load \
-             evenly.",
-        )
+
+    /// NVMe command that a write becomes
+    ///
+    /// io_uring_cmd only: a plain write, one that lets zeros or uncorrectable marks stand for data,
+    /// or a verify.
+    "write_mode" => choice(Engine, WRITE_MODES).of(URINGS).default("write").needs(PASSTHROUGH),
+
+    /// NVMe command that a verifying read becomes
+    ///
+    /// io_uring_cmd only: data is read back, or the device compares it with what it is sent.
+    "verify_mode" => choice(Engine, READ_MODES).of(URINGS).default("read").needs(PASSTHROUGH),
+
+    /// Kind of command passed through
+    ///
+    /// io_uring_cmd only: the command set of the device behind the character device named.
+    "cmd_type" => choice(Engine, NVME).of(URINGS).default("nvme").needs(PASSTHROUGH),
+
+    /// Length of a SCSI command passed through
+    ///
+    /// For io_uring_cmd; 0 chooses by the size of the device.
+    "cdb_len" => text(Engine).of(URINGS).default("0").needs(PASSTHROUGH),
+
+    /// BYTCHK of a SCSI VERIFY passed through
+    ///
+    /// io_uring_cmd to SCSI only: whether the device compares data with what it is sent (SBC,
+    /// VERIFY).
+    "verify_bytchk" => text(Engine).of(URINGS).default("0").needs(PASSTHROUGH),
+
+    /// Command that a read becomes
+    ///
+    /// io_uring_cmd to SCSI only: a plain read, or a verify that moves no data.
+    "read_mode" => choice(Engine, READ_MODES).of(URINGS).default("read").needs(PASSTHROUGH),
+
+    /// Bytes of separate metadata for each I/O
+    ///
+    /// For namespaces that keep metadata apart; for io_uring_cmd.
+    "md_per_io_size" => int(Engine, 0, NO_MAX).of(URINGS).default("0").needs(PASSTHROUGH),
+
+    /// The device makes and checks protection information
+    ///
+    /// With 0 the host makes and checks it; for io_uring_cmd.
+    "pi_act" => boolean(Engine).of(URINGS).default("1").needs(PASSTHROUGH),
+
+    /// Which protection information is checked
+    ///
+    /// A list of GUARD, REFTAG and APPTAG; for io_uring_cmd.
+    "pi_chk" => text(Engine).of(URINGS).needs(PASSTHROUGH),
+
+    /// Application tag
+    ///
+    /// Used with pi_chk=APPTAG.
+    "apptag" => int(Engine, 0, 0xffff).of(URINGS).default("0x1234").needs(PASSTHROUGH),
+
+    /// Mask of the application tag
+    ///
+    /// Used with pi_chk=APPTAG.
+    "apptag_mask" => int(Engine, 0, 0xffff).of(URINGS).default("0xffff").needs(PASSTHROUGH),
+
+    /// Deallocate blocks that are written as zeroes
+    ///
+    /// Has a meaning with write_mode=zeroes.
+    "deac" => boolean(Engine).of(URINGS).needs(PASSTHROUGH),
+
+    /// SCSI command that a write becomes
+    ///
+    /// Some of them read or compare and write nothing.
+    "sg_write_mode" => choice(Engine, SG_MODES).of(&["sg"]).default("write").needs(SCSI_GENERIC),
+
+    /// Stream of WRITE STREAM(16)
+    ///
+    /// Has a meaning with sg_write_mode=write_stream.
+    "stream_id" => int(Engine, 0, NO_MAX).of(&["sg"]).default("0").needs(SCSI_GENERIC),
+
+    /// Share of a CPU to use, per cent
+    ///
+    /// Required. At most one CPU; use numjobs for more. Each cycle of work and sleep counts as an
+    /// I/O without bytes.
+    "cpuload" => int(Engine, 0, 100).of(&["cpuio"]).sets(field!(queue.options.cpu.percent)),
+
+    /// Length of a burst of work, in microseconds
+    ///
+    /// The worker sleeps after each burst to reach cpuload. Short bursts spread the load evenly.
+    "cpuchunks" => int(Engine, 0, NO_MAX)
         .of(&["cpuio"])
         .default("50000")
         .sets(field!(queue.options.cpu.chunk_us)),
-    choice(Engine, "cpumode", LOADS, "What the CPU does")
-        .long("qsort draws more power.")
+
+    /// What the CPU does
+    ///
+    /// qsort draws more power.
+    "cpumode" => choice(Engine, LOADS)
         .of(&["cpuio"])
         .default("noop")
         .sets(field!(queue.options.cpu.sorts = "qsort")),
-    boolean(Engine, "exit_on_io_done", "End when the jobs that do I/O have ended")
-        .long(
-            "By default the job runs until its runtime is over or, without runtime, until the \
-             last job with I/O has ended.",
-        )
+
+    /// End when the jobs that do I/O have ended
+    ///
+    /// By default the job runs until its runtime is over or, without runtime, until the last job
+    /// with I/O has ended.
+    "exit_on_io_done" => boolean(Engine)
         .of(&["cpuio"])
         .sets(field!(queue.options.cpu.ends_with_io)),
-    choice(Engine, "stat_type", STATS, "System call that is timed")
-        .long("lstat does not follow links; statx requests only the fields needed.")
+
+    /// System call that is timed
+    ///
+    /// lstat does not follow links; statx requests only the fields needed.
+    "stat_type" => choice(Engine, STATS)
         .of(&["filestat", "dirstat"])
         .default("stat")
         .sets(field!(queue.options.stat)),
-    text(Engine, "program", "Program to run")
-        .long(
-            "Required. The program runs once and counts as one I/O without bytes; its run time \
-             is the latency. The job ends with the program, or with time_based at runtime.",
-        )
-        .of(&["exec"])
-        .sets(field!(queue.options.program.path)),
-    text(Engine, "arguments", "Arguments of the program")
-        .long(
-            "Split at spaces; quotes have no meaning. %r stands for the runtime in seconds, %n \
-             for the name of the job.",
-        )
-        .of(&["exec"])
-        .sets(field!(queue.options.program.arguments)),
-    int(Engine, "grace_time", 0, NO_MAX, "Seconds between SIGTERM and SIGKILL")
-        .long("At the end of the job the program gets SIGTERM, and SIGKILL after this time.")
+
+    /// Program to run
+    ///
+    /// Required. The program runs once and counts as one I/O without bytes; its run time is the
+    /// latency. The job ends with the program, or with time_based at runtime.
+    "program" => text(Engine).of(&["exec"]).sets(field!(queue.options.program.path)),
+
+    /// Arguments of the program
+    ///
+    /// Split at spaces; quotes have no meaning. %r stands for the runtime in seconds, %n for the
+    /// name of the job.
+    "arguments" => text(Engine).of(&["exec"]).sets(field!(queue.options.program.arguments)),
+
+    /// Seconds between SIGTERM and SIGKILL
+    ///
+    /// At the end of the job the program gets SIGTERM, and SIGKILL after this time.
+    "grace_time" => int(Engine, 0, NO_MAX)
         .of(&["exec"])
         .default("1")
         .sets(field!(queue.options.program.grace_seconds)),
-    boolean(Engine, "std_redirect", "Redirect the program's output to files")
-        .long(
-            "Output goes to JOB.stdout and JOB.stderr in the working directory; clones after the \
-             first add their number before the dot. With 0 it goes to standard error.",
-        )
+
+    /// Redirect the program's output to files
+    ///
+    /// Output goes to JOB.stdout and JOB.stderr in the working directory; clones after the first
+    /// add their number before the dot. With 0 it goes to standard error.
+    "std_redirect" => boolean(Engine)
         .of(&["exec"])
         .default("1")
         .sets(field!(queue.options.program.redirect)),
-    text(Engine, "donorname", "File that gives its blocks")
-        .long("Its blocks are moved into the file that is defragmented.")
+
+    /// File that gives its blocks
+    ///
+    /// Its blocks are moved into the file that is defragmented.
+    "donorname" => text(Engine).of(&["e4defrag"]).needs("the e4defrag engine (EXT4_IOC_MOVE_EXT)"),
+
+    /// When the donor gets its blocks
+    ///
+    /// 0 allocates it beforehand, 1 within each event.
+    "inplace" => int(Engine, 0, 1)
         .of(&["e4defrag"])
         .needs("the e4defrag engine (EXT4_IOC_MOVE_EXT)"),
-    int(Engine, "inplace", 0, 1, "When the donor gets its blocks")
-        .long("0 allocates it beforehand, 1 within each event.")
-        .of(&["e4defrag"])
-        .needs("the e4defrag engine (EXT4_IOC_MOVE_EXT)"),
-    boolean(Engine, "skip_bad", "Skip bad blocks")
-        .long("Otherwise they are errors.")
-        .of(&["mtd"])
-        .needs("the mtd engine (raw flash)"),
-];
+
+    /// Skip bad blocks
+    ///
+    /// Otherwise they are errors.
+    "skip_bad" => boolean(Engine).of(&["mtd"]).needs("the mtd engine (raw flash)"),
+};
 
 /// Engines that do their I/O over a network.
-pub(super) const REMOTE: &[OptionDef] = &[
-    text(Engine, "hostname", "Host to connect to")
-        .long(
-            "A name or an address; for vsock the context id of the other side. Not given on the \
-             side that listens or reads by UDP, unless it is a multicast group.",
-        )
+pub(super) const REMOTE: &[OptionDef] = rows! {
+    /// Host to connect to
+    ///
+    /// A name or an address; for vsock the context id of the other side. Not given on the side that
+    /// listens or reads by UDP, unless it is a multicast group.
+    "hostname" => text(Engine)
         .of(&["net", "netsplice", "rdma"])
         .sets(field!(queue.options.net.hostname)),
-    int(Engine, "port", 1, 65_535, "Port to listen on or connect to")
-        .long("Each clone uses the next port.")
+
+    /// Port to listen on or connect to
+    ///
+    /// Each clone uses the next port.
+    "port" => int(Engine, 1, 65_535)
         .of(&["net", "netsplice", "rdma"])
         .sets(field!(queue.options.net.port)),
-    choice(Engine, "protocol", PROTOCOLS, "Protocol")
-        .long(
-            "Datagrams lost with udp are counted and reported. With unix, filename is the path \
-             and the reader listens.",
-        )
+
+    /// Protocol
+    ///
+    /// Datagrams lost with udp are counted and reported. With unix, filename is the path and the
+    /// reader listens.
+    "protocol" => choice(Engine, PROTOCOLS)
         .alias(&["proto"])
         .of(NETS)
         .default("tcp")
         .sets(field!(queue.options.net.protocol)),
-    boolean(Engine, "nodelay", "Set TCP_NODELAY")
-        .long("Sends small messages at once.")
-        .of(NETS)
-        .sets(field!(queue.options.net.nodelay)),
-    flag(Engine, "listen", "Wait for the other side to connect")
-        .long(
-            "One side listens, the other connects; either may write. All listening jobs are \
-             ready before the first job connects.",
-        )
-        .of(NETS)
-        .sets(field!(queue.options.net.listens)),
-    flag(Engine, "pingpong", "Answer each message")
-        .long(
-            "Measures round trips: each block is sent back before the next is sent. Both sides \
-             must set it.",
-        )
-        .of(NETS)
-        .sets(field!(queue.options.net.pingpong)),
-    text(Engine, "interface", "Interface of UDP multicast")
-        .long("IP address of the local interface for the multicast group.")
-        .of(NETS)
-        .sets(field!(queue.options.net.interface)),
-    int(Engine, "ttl", 0, NO_MAX, "Time to live of UDP multicast")
-        .long("1 stays in the local network.")
-        .of(NETS)
-        .default("1")
-        .sets(field!(queue.options.net.ttl)),
-    int(Engine, "window_size", 0, NO_MAX, "Size of the socket buffers")
-        .long("Bytes of the send and receive buffers; 0 means the system default.")
-        .of(NETS)
-        .sets(field!(queue.options.net.window)),
-    int(Engine, "mss", 0, NO_MAX, "Maximum segment size of TCP")
-        .long("In bytes; 0 means the system default.")
-        .of(NETS)
-        .sets(field!(queue.options.net.mss)),
-    text(Engine, "bindname", "Address to bind to")
-        .long(
-            "Address of the local RDMA device the connection is made from; any device without \
-             it.",
-        )
+
+    /// Set TCP_NODELAY
+    ///
+    /// Sends small messages at once.
+    "nodelay" => boolean(Engine).of(NETS).sets(field!(queue.options.net.nodelay)),
+
+    /// Wait for the other side to connect
+    ///
+    /// One side listens, the other connects; either may write. All listening jobs are ready before
+    /// the first job connects.
+    "listen" => flag(Engine).of(NETS).sets(field!(queue.options.net.listens)),
+
+    /// Answer each message
+    ///
+    /// Measures round trips: each block is sent back before the next is sent. Both sides must set
+    /// it.
+    "pingpong" => flag(Engine).of(NETS).sets(field!(queue.options.net.pingpong)),
+
+    /// Interface of UDP multicast
+    ///
+    /// IP address of the local interface for the multicast group.
+    "interface" => text(Engine).of(NETS).sets(field!(queue.options.net.interface)),
+
+    /// Time to live of UDP multicast
+    ///
+    /// 1 stays in the local network.
+    "ttl" => int(Engine, 0, NO_MAX).of(NETS).default("1").sets(field!(queue.options.net.ttl)),
+
+    /// Size of the socket buffers
+    ///
+    /// Bytes of the send and receive buffers; 0 means the system default.
+    "window_size" => int(Engine, 0, NO_MAX).of(NETS).sets(field!(queue.options.net.window)),
+
+    /// Maximum segment size of TCP
+    ///
+    /// In bytes; 0 means the system default.
+    "mss" => int(Engine, 0, NO_MAX).of(NETS).sets(field!(queue.options.net.mss)),
+
+    /// Address to bind to
+    ///
+    /// Address of the local RDMA device the connection is made from; any device without it.
+    "bindname" => text(Engine)
         .of(&["rdma"])
         .needs("the rdma engine (an RDMA device and librdmacm)"),
-    choice(Engine, "verb", VERBS, "RDMA verb")
-        .long("Both sides must match: send on one side needs recv on the other.")
+
+    /// RDMA verb
+    ///
+    /// Both sides must match: send on one side needs recv on the other.
+    "verb" => choice(Engine, VERBS)
         .alias(&["proto"])
         .of(&["rdma"])
         .default("write")
         .needs("the rdma engine (an RDMA device and librdmacm)"),
-    text(Engine, "nfs_url", "URL of the server and its options")
-        .long("As libnfs has it: nfs://server/export.")
-        .of(&["nfs"])
-        .needs("the nfs engine (libnfs)"),
-    text(Engine, "uri", "URI of the device")
-        .long("As the NBD specification has it: nbd://host:port/name.")
-        .of(&["nbd"])
-        .needs("the nbd engine (libnbd)"),
-    text(Engine, "clustername", "Name of the cluster")
-        .long("Which cluster's configuration file is read; ceph without it.")
-        .of(CEPH)
-        .needs("the rados and rbd engines (Ceph)"),
-    text(Engine, "pool", "Pool to work in")
-        .long("Objects or images are taken from this pool, which must exist.")
-        .of(CEPH)
-        .needs("the rados and rbd engines (Ceph)"),
-    text(Engine, "clientname", "Client name to connect with")
-        .long("Without the prefix client. if clustername is given.")
-        .of(CEPH)
-        .needs("the rados and rbd engines (Ceph)"),
-    boolean(Engine, "busy_poll", "Poll for completions")
-        .long("Lower latency at the cost of one CPU.")
-        .of(CEPH)
-        .needs("the rados and rbd engines (Ceph)"),
-    text(Engine, "conf", "Configuration file")
-        .long("As Ceph's own tools read it.")
+
+    /// URL of the server and its options
+    ///
+    /// As libnfs has it: nfs://server/export.
+    "nfs_url" => text(Engine).of(&["nfs"]).needs("the nfs engine (libnfs)"),
+
+    /// URI of the device
+    ///
+    /// As the NBD specification has it: nbd://host:port/name.
+    "uri" => text(Engine).of(&["nbd"]).needs("the nbd engine (libnbd)"),
+
+    /// Name of the cluster
+    ///
+    /// Which cluster's configuration file is read; ceph without it.
+    "clustername" => text(Engine).of(CEPH).needs("the rados and rbd engines (Ceph)"),
+
+    /// Pool to work in
+    ///
+    /// Objects or images are taken from this pool, which must exist.
+    "pool" => text(Engine).of(CEPH).needs("the rados and rbd engines (Ceph)"),
+
+    /// Client name to connect with
+    ///
+    /// Without the prefix client. if clustername is given.
+    "clientname" => text(Engine).of(CEPH).needs("the rados and rbd engines (Ceph)"),
+
+    /// Poll for completions
+    ///
+    /// Lower latency at the cost of one CPU.
+    "busy_poll" => boolean(Engine).of(CEPH).needs("the rados and rbd engines (Ceph)"),
+
+    /// Configuration file
+    ///
+    /// As Ceph's own tools read it.
+    "conf" => text(Engine)
         .of(&["rados"])
         .default("/etc/ceph/ceph.conf")
         .needs("the rados engine (Ceph)"),
-    boolean(Engine, "touch_objects", "Make objects at the start")
-        .long("Otherwise reads of objects that do not exist fail.")
-        .of(&["rados"])
-        .default("1")
-        .needs("the rados engine (Ceph)"),
-    text(Engine, "rbdname", "Name of the block device")
-        .long("Image for I/O; it must exist and is not enlarged.")
-        .of(&["rbd"])
-        .needs("the rbd engine (Ceph)"),
-    text(Engine, "volume", "Name of the volume")
-        .long("As gluster volume list names it.")
-        .of(GLUSTER)
-        .needs("the gfapi engines (GlusterFS)"),
-    text(Engine, "brick", "Brick to connect to")
-        .long("A host that serves the volume.")
-        .of(GLUSTER)
-        .needs("the gfapi engines (GlusterFS)"),
-    boolean(Engine, "single-instance", "One instance for all jobs")
-        .long("Clones then share one connection.")
-        .of(GLUSTER)
-        .needs("the gfapi engines (GlusterFS)"),
-];
+
+    /// Make objects at the start
+    ///
+    /// Otherwise reads of objects that do not exist fail.
+    "touch_objects" => boolean(Engine).of(&["rados"]).default("1").needs("the rados engine (Ceph)"),
+
+    /// Name of the block device
+    ///
+    /// Image for I/O; it must exist and is not enlarged.
+    "rbdname" => text(Engine).of(&["rbd"]).needs("the rbd engine (Ceph)"),
+
+    /// Name of the volume
+    ///
+    /// As gluster volume list names it.
+    "volume" => text(Engine).of(GLUSTER).needs("the gfapi engines (GlusterFS)"),
+
+    /// Brick to connect to
+    ///
+    /// A host that serves the volume.
+    "brick" => text(Engine).of(GLUSTER).needs("the gfapi engines (GlusterFS)"),
+
+    /// One instance for all jobs
+    ///
+    /// Clones then share one connection.
+    "single-instance" => boolean(Engine).of(GLUSTER).needs("the gfapi engines (GlusterFS)"),
+};

@@ -2,7 +2,7 @@
 
 use super::Group::Engine;
 use super::field::field;
-use super::row::{NO_MAX, choice, int, text, value};
+use super::row::{NO_MAX, choice, int, rows, text, value};
 use super::{Choice, OptionDef};
 use crate::model::{Job, Named, ObjectWork};
 
@@ -22,15 +22,15 @@ fn is(job: &Job, work: ObjectWork) -> bool {
     job.queue.options.numbered.work == Some(work)
 }
 
-pub(super) const ROWS: &[OptionDef] = &[
-    choice(Engine, "object_set", WORKS, "Work on numbered objects, not on blocks of files")
-        .long(
-            "Not an option of fio. filename is /bucket/prefix; each clone has the objects \
-             prefix/CLONE/NUMBER. bs, bsrange or bssplit set the object sizes: the size follows \
-             from the number of the object and randseed, so later jobs with the same options \
-             expect the same size. Sets rw. A delete counts as a trim, a stat in a mix as a \
-             synchronisation, and a stat or list alone as a read of 0 bytes.",
-        )
+pub(super) const ROWS: &[OptionDef] = rows! {
+    /// Work on numbered objects, not on blocks of files
+    ///
+    /// Not an option of fio. filename is /bucket/prefix; each clone has the objects
+    /// prefix/CLONE/NUMBER. bs, bsrange or bssplit set the object sizes: the size follows from the
+    /// number of the object and randseed, so later jobs with the same options expect the same size.
+    /// Sets rw. A delete counts as a trim, a stat in a mix as a synchronisation, and a stat or list
+    /// alone as a read of 0 bytes.
+    "object_set" => choice(Engine, WORKS)
         .of(&["http"])
         .sets_with(|job, v| {
             let work = ObjectWork::from_name(v.text());
@@ -41,40 +41,43 @@ pub(super) const ROWS: &[OptionDef] = &[
         .recorded_as("object_set", |job| {
             job.queue.options.numbered.work.map(|work| work.name().to_owned())
         }),
-    int(Engine, "object_count", 0, COUNT_MAX, "Number of objects")
-        .long(
-            "Not an option of fio. For all clones together: the number of objects at the start \
-             or, for object_set=put, the number to put; 0 puts new objects until runtime ends.",
-        )
+
+    /// Number of objects
+    ///
+    /// Not an option of fio. For all clones together: the number of objects at the start or, for
+    /// object_set=put, the number to put; 0 puts new objects until runtime ends.
+    "object_count" => int(Engine, 0, COUNT_MAX)
         .of(&["http"])
         .default("0")
         .sets(field!(queue.options.numbered.count)),
-    text(Engine, "object_mix", "Shares of gets, stats, puts and deletes in a mix")
-        .long(
-            "Not an option of fio. Four weights separated by slashes. Each worker keeps the \
-             proportions at all times. No object is deleted during a get, nor used after its \
-             deletion.",
-        )
+
+    /// Shares of gets, stats, puts and deletes in a mix
+    ///
+    /// Not an option of fio. Four weights separated by slashes. Each worker keeps the proportions
+    /// at all times. No object is deleted during a get, nor used after its deletion.
+    "object_mix" => text(Engine)
         .of(&["http"])
         .default("45/30/15/10")
         .sets(field!(queue.options.numbered.mix))
         .recorded_as("object_mix", |job| {
             is(job, ObjectWork::Mixed).then(|| job.queue.options.numbered.mix.to_string())
         }),
-    int(Engine, "object_range", 0, NO_MAX, "Length of the range for gets")
-        .long(
-            "Not an option of fio. In bytes, at a random multiple of this length; 0 gets the \
-             whole object.",
-        )
+
+    /// Length of the range for gets
+    ///
+    /// Not an option of fio. In bytes, at a random multiple of this length; 0 gets the whole
+    /// object.
+    "object_range" => int(Engine, 0, NO_MAX)
         .of(&["http"])
         .default("0")
         .sets(field!(queue.options.numbered.range))
         .recorded(),
-    int(Engine, "object_part_size", 0, NO_MAX, "Put objects in parts of this size")
-        .long(
-            "Not an option of fio. In bytes. Each put is then a complete multipart upload. 0 \
-             puts each object in one request.",
-        )
+
+    /// Put objects in parts of this size
+    ///
+    /// Not an option of fio. In bytes. Each put is then a complete multipart upload. 0 puts each
+    /// object in one request.
+    "object_part_size" => int(Engine, 0, NO_MAX)
         .of(&["http"])
         .default("0")
         .sets(field!(queue.options.numbered.part_size))
@@ -82,21 +85,24 @@ pub(super) const ROWS: &[OptionDef] = &[
             let size = job.queue.options.numbered.part_size;
             (size > 0 && is(job, ObjectWork::Put)).then(|| size.to_string())
         }),
-    int(Engine, "object_part_concurrent", 1, 1000, "Parts of one upload in flight")
-        .long("Not an option of fio. For object_part_size.")
+
+    /// Parts of one upload in flight
+    ///
+    /// Not an option of fio. For object_part_size.
+    "object_part_concurrent" => int(Engine, 1, 1000)
         .of(&["http"])
         .default("4")
         .sets(field!(queue.options.numbered.part_concurrent)),
-    int(Engine, "object_max_keys", 1, 1000, "Maximum number of keys in a list response")
-        .long(
-            "Not an option of fio. Each list requests one page of the clone's keys; the next \
-             list in the same queue slot requests the next page, and the first page after the \
-             last.",
-        )
+
+    /// Maximum number of keys in a list response
+    ///
+    /// Not an option of fio. Each list requests one page of the clone's keys; the next list in the
+    /// same queue slot requests the next page, and the first page after the last.
+    "object_max_keys" => int(Engine, 1, 1000)
         .of(&["http"])
         .default("1000")
         .sets(field!(queue.options.numbered.max_keys))
         .recorded_as("object_max_keys", |job| {
             is(job, ObjectWork::List).then(|| job.queue.options.numbered.max_keys.to_string())
         }),
-];
+};

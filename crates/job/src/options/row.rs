@@ -1,4 +1,5 @@
-//! How rows are written: const builders, so that a row names only what is particular to it.
+//! How rows are written: a macro for their names and docs, and const builders, so that a row states
+//! only what is particular to it.
 
 use super::def::{Access, Choice, Group, Kind, OptionDef, Status, Value};
 use crate::model::Job;
@@ -22,17 +23,26 @@ pub(super) const SCSI_GENERIC: &str = "the sg engine (SCSI commands to a device 
 /// An option that is not built yet, or has no effect, leaves a job as it is.
 const NO_ACCESS: Access = Access { set: |_, _| Ok(()), get: None };
 
+/// A table of options. The doc comment of a row is what help and reference say: its first line is the
+/// short description, the rest the paragraph below it. Then come the option's name and the row itself.
+macro_rules! rows {
+    ($(#[doc = $doc:literal] $(#[doc = $long:literal])* $name:literal => $row:expr,)+) => {
+        &[$($row.named($name, $doc, concat!($($long),*))),+]
+    };
+}
+pub(super) use rows;
+
 /// Starts a row; it is *not yet* until [`OptionDef::sets`] or [`OptionDef::accepted`].
-const fn row(group: Group, name: &'static str, kind: Kind, doc: &'static str) -> OptionDef {
+const fn row(group: Group, kind: Kind) -> OptionDef {
     OptionDef {
-        name,
+        name: "",
         aliases: &[],
         engines: &[],
         kind,
         default: "",
         values: &[],
         group,
-        doc,
+        doc: "",
         long: "",
         status: Status::NotYet,
         alone: false,
@@ -44,122 +54,73 @@ const fn row(group: Group, name: &'static str, kind: Kind, doc: &'static str) ->
 }
 
 /// Any text.
-pub(super) const fn text(group: Group, name: &'static str, doc: &'static str) -> OptionDef {
-    row(group, name, Kind::Text, doc)
+pub(super) const fn text(group: Group) -> OptionDef {
+    row(group, Kind::Text)
 }
 
 /// Any text, or none: alone it means the empty text.
-pub(super) const fn text_or_none(group: Group, name: &'static str, doc: &'static str) -> OptionDef {
-    OptionDef { alone: true, ..text(group, name, doc) }
+pub(super) const fn text_or_none(group: Group) -> OptionDef {
+    OptionDef { alone: true, ..text(group) }
 }
 
 /// One of `values`.
-pub(super) const fn choice(
-    group: Group,
-    name: &'static str,
-    values: &'static [Choice],
-    doc: &'static str,
-) -> OptionDef {
-    OptionDef { values, ..row(group, name, Kind::Choice, doc) }
+pub(super) const fn choice(group: Group, values: &'static [Choice]) -> OptionDef {
+    OptionDef { values, ..row(group, Kind::Choice) }
 }
 
 /// One of `values`, then perhaps `:` and more.
-pub(super) const fn choice_with(
-    group: Group,
-    name: &'static str,
-    values: &'static [Choice],
-    doc: &'static str,
-) -> OptionDef {
-    OptionDef { values, ..row(group, name, Kind::ChoiceWith, doc) }
+pub(super) const fn choice_with(group: Group, values: &'static [Choice]) -> OptionDef {
+    OptionDef { values, ..row(group, Kind::ChoiceWith) }
 }
 
 /// A whole number between two bounds.
-pub(super) const fn int(
-    group: Group,
-    name: &'static str,
-    min: i64,
-    max: i64,
-    doc: &'static str,
-) -> OptionDef {
-    row(group, name, Kind::Int { min, max, lists: false }, doc)
+pub(super) const fn int(group: Group, min: i64, max: i64) -> OptionDef {
+    row(group, Kind::Int { min, max, lists: false })
 }
 
 /// One to three whole numbers, by direction.
-pub(super) const fn ints(
-    group: Group,
-    name: &'static str,
-    min: i64,
-    max: i64,
-    doc: &'static str,
-) -> OptionDef {
-    row(group, name, Kind::Int { min, max, lists: true }, doc)
+pub(super) const fn ints(group: Group, min: i64, max: i64) -> OptionDef {
+    row(group, Kind::Int { min, max, lists: true })
 }
 
 /// A duration whose bare number counts in `bare`.
-pub(super) const fn time(
-    group: Group,
-    name: &'static str,
-    bare: Nanos,
-    doc: &'static str,
-) -> OptionDef {
-    row(group, name, Kind::Time { bare, range: false }, doc)
+pub(super) const fn time(group: Group, bare: Nanos) -> OptionDef {
+    row(group, Kind::Time { bare, range: false })
 }
 
 /// A duration or a range of durations.
-pub(super) const fn time_range(
-    group: Group,
-    name: &'static str,
-    bare: Nanos,
-    doc: &'static str,
-) -> OptionDef {
-    row(group, name, Kind::Time { bare, range: true }, doc)
+pub(super) const fn time_range(group: Group, bare: Nanos) -> OptionDef {
+    row(group, Kind::Time { bare, range: true })
 }
 
 /// One to three durations, by direction; bare numbers count in `bare`.
-pub(super) const fn times(
-    group: Group,
-    name: &'static str,
-    bare: Nanos,
-    doc: &'static str,
-) -> OptionDef {
-    row(group, name, Kind::Times { bare }, doc)
+pub(super) const fn times(group: Group, bare: Nanos) -> OptionDef {
+    row(group, Kind::Times { bare })
 }
 
 /// 0 or 1, needed; 0 by default.
-pub(super) const fn boolean(group: Group, name: &'static str, doc: &'static str) -> OptionDef {
-    row(group, name, Kind::Bool, doc).default("0")
+pub(super) const fn boolean(group: Group) -> OptionDef {
+    row(group, Kind::Bool).default("0")
 }
 
 /// 0 or 1, alone it means 1; 0 by default.
-pub(super) const fn flag(group: Group, name: &'static str, doc: &'static str) -> OptionDef {
-    row(group, name, Kind::Flag, doc).default("0")
+pub(super) const fn flag(group: Group) -> OptionDef {
+    row(group, Kind::Flag).default("0")
 }
 
 /// One to three ranges.
-pub(super) const fn ranges(group: Group, name: &'static str, doc: &'static str) -> OptionDef {
-    row(group, name, Kind::Ranges, doc)
+pub(super) const fn ranges(group: Group) -> OptionDef {
+    row(group, Kind::Ranges)
 }
 
 /// Real numbers split by colons.
-pub(super) const fn floats(
-    group: Group,
-    name: &'static str,
-    min: f64,
-    max: f64,
-    doc: &'static str,
-) -> OptionDef {
-    row(group, name, Kind::Floats { min, max }, doc)
+pub(super) const fn floats(group: Group, min: f64, max: f64) -> OptionDef {
+    row(group, Kind::Floats { min, max })
 }
 
 /// A size; `percent` and `zones` say what else it may be.
-pub(super) const fn size(
-    group: Group,
-    name: &'static str,
-    percent: bool,
-    zones: bool,
-    doc: &'static str,
-) -> OptionDef {
-    row(group, name, Kind::Size { percent, zones }, doc)
+pub(super) const fn size(group: Group, percent: bool, zones: bool) -> OptionDef {
+    row(group, Kind::Size { percent, zones })
 }
 
 /// A value that works.
@@ -184,6 +145,21 @@ pub(super) const fn unbuilt(name: &'static str, doc: &'static str, needs: &'stat
 }
 
 impl OptionDef {
+    /// Its name and documentation, which [`rows`] gives each row.
+    pub(super) const fn named(
+        self,
+        name: &'static str,
+        doc: &'static str,
+        long: &'static str,
+    ) -> Self {
+        let recorded = match self.recorded {
+            Some((own, get)) if own.is_empty() => Some((name, get)),
+            recorded => recorded,
+        };
+        let (doc, long) = (doc.trim_ascii(), long.trim_ascii());
+        OptionDef { name, doc, long, recorded, ..self }
+    }
+
     /// Its other names.
     pub(super) const fn alias(self, aliases: &'static [&'static str]) -> Self {
         OptionDef { aliases, ..self }
@@ -197,11 +173,6 @@ impl OptionDef {
     /// The engines it belongs to.
     pub(super) const fn of(self, engines: &'static [&'static str]) -> Self {
         OptionDef { engines, ..self }
-    }
-
-    /// Its long doc.
-    pub(super) const fn long(self, long: &'static str) -> Self {
-        OptionDef { long, ..self }
     }
 
     /// Its value is nobody else's business.
@@ -221,9 +192,8 @@ impl OptionDef {
 
     /// The record has its value under its own name.
     pub(super) const fn recorded(self) -> Self {
-        let name = self.name;
         match self.access.get {
-            Some(get) => self.recorded_as(name, get),
+            Some(get) => self.recorded_as("", get),
             None => panic!("an option that is recorded needs a getter"),
         }
     }

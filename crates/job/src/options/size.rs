@@ -3,7 +3,7 @@
 use super::Group::{Pattern, Size, Target};
 use super::field::field;
 use super::row::{
-    NO_MAX, PASSTHROUGH, boolean, choice, choice_with, int, ints, same, size, text, value,
+    NO_MAX, PASSTHROUGH, boolean, choice, choice_with, int, ints, rows, same, size, text, value,
 };
 use super::{Choice, OptionDef, set};
 use crate::model::FileServiceOrder;
@@ -38,131 +38,132 @@ const SERVICES: &[Choice] = &[
     value("sequential", "one file to its end, then the next"),
 ];
 
-pub(super) const ROWS: &[OptionDef] = &[
-    size(Size, "size", true, true, "Size of the region, for each clone")
-        .long(
-            "Bytes, per cent of the target, or zones (3z). It is divided among the files of a \
-             clone unless filesize is given. It limits both the region and the amount of I/O; \
-             io_size sets only the amount. Without size, existing files and devices are used as \
-             a whole; a file that does not exist needs size.",
-        )
-        .sets(field!(target.size)),
-    size(Size, "io_size", true, true, "Amount of I/O, if it differs from size")
-        .alias(&["io_limit"])
-        .long(
-            "Below size, the job ends before it has covered the region. Above size, it covers \
-             the region repeatedly.",
-        )
-        .sets(field!(target.io_size)),
-    boolean(Size, "fill_device", "Write until the device is full")
-        .alias(&["fill_fs"])
-        .long(
-            "Running out of space or quota then ends the job without an error. Without size, \
-             sequential writes extend one file until the device is full; other jobs get files of \
-             the free space less 1/64 for filesystem metadata.",
-        )
-        .sets(field!(target.fill_device)),
-    text(Size, "filesize", "Size of each file, or a range to draw it from")
-        .long(
-            "filesize=1m-4m draws a size for each file. size then only sets the default of \
-             io_size.",
-        )
-        .sets_with(set::filesize),
-    boolean(Target, "file_append", "Begin at the end of each file")
-        .long("The region begins where the file ends now. No effect on devices.")
-        .sets(field!(target.file_append)),
-    size(Target, "offset", true, true, "Where the region begins")
+pub(super) const ROWS: &[OptionDef] = rows! {
+    /// Size of the region, for each clone
+    ///
+    /// Bytes, per cent of the target, or zones (3z). It is divided among the files of a clone
+    /// unless filesize is given. It limits both the region and the amount of I/O; io_size sets only
+    /// the amount. Without size, existing files and devices are used as a whole; a file that does
+    /// not exist needs size.
+    "size" => size(Size, true, true).sets(field!(target.size)),
+
+    /// Amount of I/O, if it differs from size
+    ///
+    /// Below size, the job ends before it has covered the region. Above size, it covers the region
+    /// repeatedly.
+    "io_size" => size(Size, true, true).alias(&["io_limit"]).sets(field!(target.io_size)),
+
+    /// Write until the device is full
+    ///
+    /// Running out of space or quota then ends the job without an error. Without size, sequential
+    /// writes extend one file until the device is full; other jobs get files of the free space less
+    /// 1/64 for filesystem metadata.
+    "fill_device" => boolean(Size).alias(&["fill_fs"]).sets(field!(target.fill_device)),
+
+    /// Size of each file, or a range to draw it from
+    ///
+    /// filesize=1m-4m draws a size for each file. size then only sets the default of io_size.
+    "filesize" => text(Size).sets_with(set::filesize),
+
+    /// Begin at the end of each file
+    ///
+    /// The region begins where the file ends now. No effect on devices.
+    "file_append" => boolean(Target).sets(field!(target.file_append)),
+
+    /// Where the region begins
+    ///
+    /// Bytes, per cent of the target, or zones. Data before the offset is not accessed. A
+    /// percentage is aligned by offset_align.
+    "offset" => size(Target, true, true)
         .alias(&["fileoffset"])
         .default("0")
-        .long(
-            "Bytes, per cent of the target, or zones. Data before the offset is not accessed. A \
-             percentage is aligned by offset_align.",
-        )
         .sets(field!(target.offset)),
-    size(Target, "offset_increment", true, true, "Distance between the regions of two clones")
+
+    /// Distance between the regions of two clones
+    ///
+    /// Clone n (from 0) begins at offset + n × offset_increment, so clones can share a device
+    /// without sharing blocks.
+    "offset_increment" => size(Target, true, true)
         .default("0")
-        .long(
-            "Clone n (from 0) begins at offset + n × offset_increment, so clones can share a \
-             device without sharing blocks.",
-        )
         .sets(field!(target.offset_increment)),
-    int(Target, "offset_align", 0, NO_MAX, "Alignment of an offset in per cent")
-        .default("0")
-        .long("A percentage is rounded up to a multiple of this. 0 means the smallest block size.")
-        .sets(field!(target.offset_align)),
-    int(Size, "number_ios", 0, NO_MAX, "End after this many I/Os")
-        .default("0")
-        .long("The other limits still apply. 0 means no limit.")
-        .sets(field!(pattern.number_ios or none)),
-    int(Size, "num_range", 0, 256, "Ranges in one trim command")
-        .default("1")
-        .long("For io_uring_cmd; each range is as long as bs. Newer than fio 3.33.")
-        .needs(PASSTHROUGH),
-    choice(Pattern, "random_generator", GENERATORS, "Generator of random offsets")
+
+    /// Alignment of an offset in per cent
+    ///
+    /// A percentage is rounded up to a multiple of this. 0 means the smallest block size.
+    "offset_align" => int(Target, 0, NO_MAX).default("0").sets(field!(target.offset_align)),
+
+    /// End after this many I/Os
+    ///
+    /// The other limits still apply. 0 means no limit.
+    "number_ios" => int(Size, 0, NO_MAX).default("0").sets(field!(pattern.number_ios or none)),
+
+    /// Ranges in one trim command
+    ///
+    /// For io_uring_cmd; each range is as long as bs. Newer than fio 3.33.
+    "num_range" => int(Size, 0, 256).default("1").needs(PASSTHROUGH),
+
+    /// Generator of random offsets
+    ///
+    /// With a random map, offsets are a permutation of the blocks; without one, they come from a
+    /// generator with a period of at least 2^64. Both work for every target size. With lfsr, as in
+    /// fio, random I/O of one block size covers every block once even with norandommap.
+    "random_generator" => choice(Pattern, GENERATORS)
         .default("tausworthe")
-        .long(
-            "With a random map, offsets are a permutation of the blocks; without one, they come \
-             from a generator with a period of at least 2^64. Both work for every target size. \
-             With lfsr, as in fio, random I/O of one block size covers every block once even \
-             with norandommap.",
-        )
         .sets(field!(pattern.generator)),
-    choice_with(Pattern, "random_distribution", DISTRIBUTIONS, "Distribution of random offsets")
-        .long(
-            "Applications access some blocks more often than others, and caches benefit. Every \
-             distribution but random disables the random map because hot blocks repeat. zipf and \
-             pareto rank the blocks and scatter the ranks over the target; center, from 0 to 1, \
-             sets the position of the hottest block, and all jobs with it scatter the ranks the \
-             same way. normal has a standard deviation of 8.3 per cent of the target for a \
-             deviation of 0, 8.8 for 10 and 10.1 for 20, as in fio; its mean is at center, by \
-             default 0.5. zoned divides the target into consecutive zones; zones without a size \
-             share the rest. sequence lists block numbers. Up to three distributions, split by \
-             commas: reads, writes, trims.",
-        )
+
+    /// Distribution of random offsets
+    ///
+    /// Applications access some blocks more often than others, and caches benefit. Every
+    /// distribution but random disables the random map because hot blocks repeat. zipf and pareto
+    /// rank the blocks and scatter the ranks over the target; center, from 0 to 1, sets the
+    /// position of the hottest block, and all jobs with it scatter the ranks the same way. normal
+    /// has a standard deviation of 8.3 per cent of the target for a deviation of 0, 8.8 for 10 and
+    /// 10.1 for 20, as in fio; its mean is at center, by default 0.5. zoned divides the target into
+    /// consecutive zones; zones without a size share the rest. sequence lists block numbers. Up to
+    /// three distributions, split by commas: reads, writes, trims.
+    "random_distribution" => choice_with(Pattern, DISTRIBUTIONS)
         .default("random")
         .sets_with(set::random_distribution),
-    boolean(Pattern, "random_sequence_stride", "Move a sequence forward by its length each time")
-        .long(
-            "For random_distribution=sequence: the target is divided into groups as long as the \
-             list, block numbers count within a group, and each repetition uses the next group. \
-             Newer than fio 3.33.",
-        )
-        .sets(field!(pattern.sequence_stride)),
-    ints(
-        Pattern,
-        "percentage_random",
-        0,
-        100,
-        "Share of random offsets in a random load, per cent",
-    )
-    .default("100,100,100")
-    .long(
-        "The rest is sequential: it continues where the last I/O of its direction ended, \
-             even over blocks already accessed. Up to three values: reads, writes, trims.",
-    )
-    .sets(field!(pattern.percentage_random)),
-    int(Target, "nrfiles", 0, NO_MAX, "Files of each clone")
+
+    /// Move a sequence forward by its length each time
+    ///
+    /// For random_distribution=sequence: the target is divided into groups as long as the list,
+    /// block numbers count within a group, and each repetition uses the next group. Newer than fio
+    /// 3.33.
+    "random_sequence_stride" => boolean(Pattern).sets(field!(pattern.sequence_stride)),
+
+    /// Share of random offsets in a random load, per cent
+    ///
+    /// The rest is sequential: it continues where the last I/O of its direction ended, even over
+    /// blocks already accessed. Up to three values: reads, writes, trims.
+    "percentage_random" => ints(Pattern, 0, 100)
+        .default("100,100,100")
+        .sets(field!(pattern.percentage_random)),
+
+    /// Files of each clone
+    ///
+    /// size is divided among them unless filesize is given. Ignored with filename.
+    "nrfiles" => int(Target, 0, NO_MAX)
         .alias(&["nr_files"])
         .default("1")
-        .long("size is divided among them unless filesize is given. Ignored with filename.")
         .sets(field!(target.nrfiles)),
-    choice_with(Target, "file_service_type", SERVICES, "Order in which files get their I/O")
+
+    /// Order in which files get their I/O
+    ///
+    /// A suffix sets the number of I/Os for each turn (a plain number): roundrobin:8. sequential
+    /// finishes one file before it begins the next. zipf, pareto and normal draw a file for each
+    /// I/O; their suffix is that of random_distribution: with zipf:1.2:0 the first file is the
+    /// hottest.
+    "file_service_type" => choice_with(Target, SERVICES)
         .default("roundrobin")
-        .long(
-            "A suffix sets the number of I/Os for each turn (a plain number): roundrobin:8. \
-             sequential finishes one file before it begins the next. zipf, pareto and normal \
-             draw a file for each I/O; their suffix is that of random_distribution: with \
-             zipf:1.2:0 the first file is the hottest.",
-        )
         .sets_with(set::file_service)
         .recorded_as("file_service_type", |job| match &job.target.file_service.order {
             FileServiceOrder::Drawn(distribution) => Some(format!("{distribution:?}")),
             _ => None,
         }),
-    int(Target, "openfiles", 0, NO_MAX, "Maximum number of open files for each clone")
-        .long(
-            "By default all files. With a smaller number files are opened and closed during the \
-             run.",
-        )
-        .sets(field!(target.openfiles)),
-];
+
+    /// Maximum number of open files for each clone
+    ///
+    /// By default all files. With a smaller number files are opened and closed during the run.
+    "openfiles" => int(Target, 0, NO_MAX).sets(field!(target.openfiles)),
+};

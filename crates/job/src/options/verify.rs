@@ -2,7 +2,7 @@
 
 use super::Group::Verify;
 use super::field::field;
-use super::row::{NO_MAX, boolean, choice, int, same, text, value};
+use super::row::{NO_MAX, boolean, choice, int, rows, same, text, value};
 use super::{Choice, OptionDef, set};
 
 const METHODS: &[Choice] = &[
@@ -33,115 +33,128 @@ const POLICIES: &[Choice] = &[
     value("fsynced", "writes completed before the last successful fsync began"),
 ];
 
-pub(super) const ROWS: &[OptionDef] = &[
-    choice(Verify, "verify", METHODS, "Checksum written into each block and checked on reading")
-        .long(
-            "A header in each block holds its offset, its sequence number and a checksum of its \
-             data. Blocks are read back after writing unless verify_backlog is given.",
-        )
-        .default("0")
-        .sets_with(set::verify),
-    boolean(Verify, "do_verify", "Read back and check after writing")
-        .long(
-            "With 0, blocks are written with headers for a later run to check. Only used with \
-             verify.",
-        )
-        .default("1")
-        .sets(field!(verify.read_back)),
-    choice(Verify, "verify_policy", POLICIES, "Which writes an offline check expects to find")
+pub(super) const ROWS: &[OptionDef] = rows! {
+    /// Checksum written into each block and checked on reading
+    ///
+    /// A header in each block holds its offset, its sequence number and a checksum of its data.
+    /// Blocks are read back after writing unless verify_backlog is given.
+    "verify" => choice(Verify, METHODS).default("0").sets_with(set::verify),
+
+    /// Read back and check after writing
+    ///
+    /// With 0, blocks are written with headers for a later run to check. Only used with verify.
+    "do_verify" => boolean(Verify).default("1").sets(field!(verify.read_back)),
+
+    /// Which writes an offline check expects to find
+    ///
+    /// Newer than fio 3.33.
+    "verify_policy" => choice(Verify, POLICIES)
         .default("completed")
-        .long("Newer than fio 3.33.")
         .sets(field!(verify.only_fsynced = "fsynced")),
-    int(Verify, "verify_interval", 96, NO_MAX, "Bytes between two headers; must divide bs")
-        .long(
-            "Several headers in a block show which part of it is wrong. By default, and if the \
-             interval does not divide the block size, each block has one header.",
-        )
-        .sets(field!(verify.interval)),
-    int(Verify, "verify_offset", 48, NO_MAX, "Place of the header within its interval, in bytes")
-        .long(
-            "The header is swapped with the data at this position before writing, and back \
-             before checking.",
-        )
-        .sets(field!(verify.offset)),
-    text(Verify, "verify_pattern", "Bytes that blocks are filled with and checked for")
-        .long("Same syntax as buffer_pattern; %o stands for the offset of the block.")
-        .sets_with(set::verify_pattern),
-    int(Verify, "verify_pattern_interval", 0, NO_MAX, "Bytes after which the pattern restarts")
+
+    /// Bytes between two headers; must divide bs
+    ///
+    /// Several headers in a block show which part of it is wrong. By default, and if the interval
+    /// does not divide the block size, each block has one header.
+    "verify_interval" => int(Verify, 96, NO_MAX).sets(field!(verify.interval)),
+
+    /// Place of the header within its interval, in bytes
+    ///
+    /// The header is swapped with the data at this position before writing, and back before
+    /// checking.
+    "verify_offset" => int(Verify, 48, NO_MAX).sets(field!(verify.offset)),
+
+    /// Bytes that blocks are filled with and checked for
+    ///
+    /// Same syntax as buffer_pattern; %o stands for the offset of the block.
+    "verify_pattern" => text(Verify).sets_with(set::verify_pattern),
+
+    /// Bytes after which the pattern restarts
+    ///
+    /// Newer than fio 3.33.
+    "verify_pattern_interval" => int(Verify, 0, NO_MAX)
         .default("0")
-        .long("Newer than fio 3.33.")
         .sets(field!(verify.pattern_interval)),
-    boolean(Verify, "verify_fatal", "End at the first block that does not match")
-        .long("By default all blocks are checked and mismatches counted.")
-        .sets(field!(verify.fatal)),
-    boolean(Verify, "verify_dump", "Write expected and found blocks to files")
-        .long("Two files for each bad block, named by its file and offset.")
-        .sets(field!(verify.dump)),
-    int(Verify, "verify_async", 0, NO_MAX, "Threads that check blocks beside the worker")
-        .long(
-            "Checksums are then computed by other threads and do not delay the worker's I/O. \
-             With 0 the worker checks.",
-        )
-        .default("0")
-        .sets(field!(verify.threads)),
-    text(Verify, "verify_async_cpus", "CPUs of the checking threads")
-        .long("Same syntax as cpus_allowed.")
-        .sets(field!(verify.cpus)),
-    int(
-        Verify,
-        "verify_backlog",
-        0,
-        NO_MAX,
-        "Number of written blocks after which they are checked",
-    )
-    .long(
-        "Limits the memory needed and finds corruption early; the load becomes a mix of \
-             writes and reads.",
-    )
-    .sets(field!(verify.backlog)),
-    int(Verify, "verify_backlog_batch", 0, NO_MAX, "Blocks checked at a time")
-        .long("The default is verify_backlog. The rest is checked at the end.")
-        .sets(field!(verify.backlog_batch)),
-    boolean(Verify, "experimental_verify", "Replay the generator instead of keeping a list")
-        .long("fio then replays its random generator to read back, without a list of writes.")
+
+    /// End at the first block that does not match
+    ///
+    /// By default all blocks are checked and mismatches counted.
+    "verify_fatal" => boolean(Verify).sets(field!(verify.fatal)),
+
+    /// Write expected and found blocks to files
+    ///
+    /// Two files for each bad block, named by its file and offset.
+    "verify_dump" => boolean(Verify).sets(field!(verify.dump)),
+
+    /// Threads that check blocks beside the worker
+    ///
+    /// Checksums are then computed by other threads and do not delay the worker's I/O. With 0 the
+    /// worker checks.
+    "verify_async" => int(Verify, 0, NO_MAX).default("0").sets(field!(verify.threads)),
+
+    /// CPUs of the checking threads
+    ///
+    /// Same syntax as cpus_allowed.
+    "verify_async_cpus" => text(Verify).sets(field!(verify.cpus)),
+
+    /// Number of written blocks after which they are checked
+    ///
+    /// Limits the memory needed and finds corruption early; the load becomes a mix of writes and
+    /// reads.
+    "verify_backlog" => int(Verify, 0, NO_MAX).sets(field!(verify.backlog)),
+
+    /// Blocks checked at a time
+    ///
+    /// The default is verify_backlog. The rest is checked at the end.
+    "verify_backlog_batch" => int(Verify, 0, NO_MAX).sets(field!(verify.backlog_batch)),
+
+    /// Replay the generator instead of keeping a list
+    ///
+    /// fio then replays its random generator to read back, without a list of writes.
+    "experimental_verify" => boolean(Verify)
         .accepted_as(
             "offsets are regenerated wherever no block is written twice; four bytes are kept for \
              each write to tell which came last",
             field!(verify.experimental),
         ),
-    boolean(Verify, "verify_state_load", "Use the state saved by an interrupted run")
-        .long("Blocks that the run never wrote are then not checked.")
-        .sets(field!(verify.state_load)),
-    boolean(Verify, "verify_state_save", "Save the state when a verified write job is cut short")
-        .long("A later check then knows which blocks were written.")
-        .default("1")
-        .sets(field!(verify.state_save)),
-    boolean(Verify, "verify_write_sequence", "Check the sequence number in headers")
-        .default("1")
-        .long("Newer than fio 3.33.")
-        .sets(field!(verify.write_sequence)),
-    boolean(Verify, "verify_header_seed", "Check the seed in headers")
-        .default("1")
-        .long("Newer than fio 3.33.")
-        .sets(field!(verify.header_seed)),
-    int(Verify, "trim_percentage", 0, 100, "Verified blocks that are trimmed, per cent")
-        .long("A share of the blocks that would be verified is trimmed instead.")
-        .default("0")
-        .sets(field!(verify.trim_percentage)),
-    boolean(Verify, "trim_verify_zero", "Trimmed blocks must read as zeros")
-        .long("Only devices that promise zeros after a trim pass this.")
-        .default("1")
-        .sets(field!(verify.trim_zero)),
-    int(
-        Verify,
-        "trim_backlog",
-        0,
-        NO_MAX,
-        "Number of written blocks after which blocks are trimmed",
-    )
-    .long("Spreads trims over the run instead of doing them at its end.")
-    .sets(field!(verify.trim_backlog)),
-    int(Verify, "trim_backlog_batch", 0, NO_MAX, "Blocks trimmed at a time")
-        .long("By default all of the backlog.")
-        .sets(field!(verify.trim_backlog_batch)),
-];
+
+    /// Use the state saved by an interrupted run
+    ///
+    /// Blocks that the run never wrote are then not checked.
+    "verify_state_load" => boolean(Verify).sets(field!(verify.state_load)),
+
+    /// Save the state when a verified write job is cut short
+    ///
+    /// A later check then knows which blocks were written.
+    "verify_state_save" => boolean(Verify).default("1").sets(field!(verify.state_save)),
+
+    /// Check the sequence number in headers
+    ///
+    /// Newer than fio 3.33.
+    "verify_write_sequence" => boolean(Verify).default("1").sets(field!(verify.write_sequence)),
+
+    /// Check the seed in headers
+    ///
+    /// Newer than fio 3.33.
+    "verify_header_seed" => boolean(Verify).default("1").sets(field!(verify.header_seed)),
+
+    /// Verified blocks that are trimmed, per cent
+    ///
+    /// A share of the blocks that would be verified is trimmed instead.
+    "trim_percentage" => int(Verify, 0, 100).default("0").sets(field!(verify.trim_percentage)),
+
+    /// Trimmed blocks must read as zeros
+    ///
+    /// Only devices that promise zeros after a trim pass this.
+    "trim_verify_zero" => boolean(Verify).default("1").sets(field!(verify.trim_zero)),
+
+    /// Number of written blocks after which blocks are trimmed
+    ///
+    /// Spreads trims over the run instead of doing them at its end.
+    "trim_backlog" => int(Verify, 0, NO_MAX).sets(field!(verify.trim_backlog)),
+
+    /// Blocks trimmed at a time
+    ///
+    /// By default all of the backlog.
+    "trim_backlog_batch" => int(Verify, 0, NO_MAX).sets(field!(verify.trim_backlog_batch)),
+};
