@@ -89,10 +89,7 @@ fn directions(job: &JobRecord) -> Vec<Direction> {
         Direction::Write => rw.contains("write") || rw.ends_with("rw"),
         Direction::Trim => rw.contains("trim"),
     };
-    match used.is_empty() {
-        true => Direction::ALL.into_iter().filter(wanted).collect(),
-        false => used,
-    }
+    if used.is_empty() { Direction::ALL.into_iter().filter(wanted).collect() } else { used }
 }
 
 /// The block sizes of a worker in these directions: "4k", "4k-64k".

@@ -82,10 +82,7 @@ impl JobErrors {
 
     /// Adds one.
     pub fn push(&mut self, error: JobError) {
-        match self.list.len() >= KEPT {
-            true => self.more += 1,
-            false => self.list.push(error),
-        }
+        if self.list.len() >= KEPT { self.more += 1 } else { self.list.push(error) }
     }
 
     /// Puts the mistakes of each source in the order of its lines: options take effect, and are

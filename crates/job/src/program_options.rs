@@ -400,10 +400,7 @@ fn interval(text: &str, least_ms: u64) -> Result<Option<Nanos>, String> {
 }
 
 fn not_empty<'a>(value: &'a str, expected: &str) -> Result<&'a str, String> {
-    match value.is_empty() {
-        true => Err(format!("expected {expected}")),
-        false => Ok(value),
-    }
+    if value.is_empty() { Err(format!("expected {expected}")) } else { Ok(value) }
 }
 
 /// Parses a duration like the value of `runtime`: in seconds if it has no suffix.

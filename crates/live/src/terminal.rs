@@ -67,10 +67,7 @@ impl Terminal {
                 before(about);
             }));
         });
-        let keyboard = match io::stdin().is_terminal() {
-            true => None,
-            false => Some(File::open("/dev/tty")?),
-        };
+        let keyboard = if io::stdin().is_terminal() { None } else { Some(File::open("/dev/tty")?) };
         prepare_terminal()?;
         let out = BufWriter::with_capacity(PICTURE, io::stdout());
         let area = area(size());

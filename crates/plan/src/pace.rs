@@ -237,8 +237,5 @@ fn list(numbers: &[u32]) -> String {
     }
     let text: Vec<String> =
         runs.iter().map(|(a, b)| if a == b { a.to_string() } else { format!("{a}-{b}") }).collect();
-    match text.is_empty() {
-        true => "none".into(),
-        false => text.join(","),
-    }
+    if text.is_empty() { "none".into() } else { text.join(",") }
 }

@@ -178,10 +178,7 @@ impl From<Action> for Remedy {
 
 impl From<Sentence> for Remedy {
     fn from(text: Sentence) -> Remedy {
-        match text.is_empty() {
-            true => Remedy::default(),
-            false => Action::Text(text).into(),
-        }
+        if text.is_empty() { Remedy::default() } else { Action::Text(text).into() }
     }
 }
 

@@ -25,10 +25,7 @@ pub fn lines(number: u32, runs: u32, name: Option<&str>, record: &RunRecord) -> 
             run = run_column("", runs);
         }
     }
-    match text.is_empty() {
-        true => format!("{run}{} did nothing\n", name.unwrap_or("the run")),
-        false => text,
-    }
+    if text.is_empty() { format!("{run}{} did nothing\n", name.unwrap_or("the run")) } else { text }
 }
 
 fn columns(part: &Part, direction: Direction, name: Option<&str>) -> [String; 6] {

@@ -118,10 +118,7 @@ enum Stage {
 impl Curve {
     /// From the beginning.
     pub fn new(setting: Setting) -> Curve {
-        let stage = match setting.is_filled_first {
-            true => Stage::Filling,
-            false => Curve::coarse(&setting),
-        };
+        let stage = if setting.is_filled_first { Stage::Filling } else { Curve::coarse(&setting) };
         Curve { setting, stage, measured: Vec::new(), spent: Nanos::default() }
     }
 

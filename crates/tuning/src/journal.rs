@@ -199,10 +199,7 @@ impl Journal {
     /// Removes an entry that was undone. With the last one the file is removed.
     pub fn remove_entry(&mut self, entry: &Entry) -> Result<(), Error> {
         self.document.entries.retain(|other| other != entry);
-        match self.document.entries.is_empty() {
-            true => remove(&self.path),
-            false => self.save(),
-        }
+        if self.document.entries.is_empty() { remove(&self.path) } else { self.save() }
     }
 
     /// A handle for a program to inherit, so that the lock lasts until it has ended.

@@ -43,10 +43,7 @@ pub(crate) fn restore_entries(host: &Host, journal: &mut Journal, from: usize) -
         if is_in_use && can_be_in_use {
             continue;
         }
-        let undone = match same_boot || persists {
-            true => undo(host, entry, journal),
-            false => Ok(None),
-        };
+        let undone = if same_boot || persists { undo(host, entry, journal) } else { Ok(None) };
         match undone.and_then(|what| journal.remove_entry(entry).map(|()| what)) {
             Ok(what) => report.done.extend(what),
             Err(error) => {

@@ -125,10 +125,7 @@ impl Session {
 
     fn restore_to_base(&mut self) -> Result<(), Error> {
         let report = restore_entries(&self.host, &mut self.journal, self.base);
-        match report.failed.is_empty() {
-            true => Ok(()),
-            false => Err(Error::failed(report.failed.join("; "))),
-        }
+        if report.failed.is_empty() { Ok(()) } else { Err(Error::failed(report.failed.join("; "))) }
     }
 
     fn make_filesystem(&mut self, kind: &str, options: Option<&str>) -> Result<Filesystem, Error> {
@@ -143,10 +140,7 @@ impl Session {
     }
 
     fn check_stop(&self) -> Result<(), Error> {
-        match (self.stop)() {
-            false => Ok(()),
-            true => Err(Error::failed("ended by a signal")),
-        }
+        if (self.stop)() { Err(Error::failed("ended by a signal")) } else { Ok(()) }
     }
 
     fn remount(&mut self, options: &str, targets: &[String]) -> Result<Vec<String>, Error> {

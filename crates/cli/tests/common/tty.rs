@@ -113,10 +113,7 @@ impl Tty {
         let raw = self.settings();
         assert_ne!(raw, self.told("before"));
         for by_key in [false, true] {
-            match by_key {
-                true => self.press("\x1a"),
-                false => self.signal(Signal::TSTP),
-            }
+            if by_key { self.press("\x1a") } else { self.signal(Signal::TSTP) }
             wait_until("the stop", || self.state() == "T");
             assert_eq!(self.settings(), self.told("before"));
             let before = self.out().len();

@@ -184,10 +184,7 @@ impl Draw {
     /// Some blocks, whole or not.
     fn length(&mut self, block: u64, most: u64) -> u64 {
         let blocks = block * self.random.between(1, most);
-        match self.random.percent(40) {
-            true => blocks + self.random.between(1, block - 1),
-            false => blocks,
-        }
+        if self.random.percent(40) { blocks + self.random.between(1, block - 1) } else { blocks }
     }
 
     fn engine(&mut self) -> &'static str {
@@ -233,10 +230,7 @@ impl Draw {
     }
 
     fn files(&mut self, block: u64) -> u64 {
-        let count = match self.random.percent(30) {
-            true => self.random.between(2, 5),
-            false => 1,
-        };
+        let count = if self.random.percent(30) { self.random.between(2, 5) } else { 1 };
         let most = 40;
         let size = self.length(block, most).max(count * block);
         self.set("size", size);

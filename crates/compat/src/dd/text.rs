@@ -61,10 +61,7 @@ fn transfer(bytes: u64, seconds: f64, seconds_text: &str) -> String {
         _ => format!(" ({decimal}B, {binary}B)"),
     };
     let unit = if bytes == 1 { "byte" } else { "bytes" };
-    let rate = match seconds > 0.0 {
-        true => rate(bytes as f64 / seconds),
-        false => "Infinity ".to_owned(),
-    };
+    let rate = if seconds > 0.0 { rate(bytes as f64 / seconds) } else { "Infinity ".to_owned() };
     format!("{bytes} {unit}{brackets} copied, {seconds_text} s, {rate}B/s")
 }
 

@@ -190,10 +190,7 @@ fn target(element: &Element, remarks: &SharedRemarks) -> Read<Target> {
         hint_random: flag(element, "RandomAccess")?,
         hint_temporary: flag(element, "TemporaryFile")?,
         large_pages: flag(element, "UseLargePages")?,
-        cache: match all || flag(element, "DisableOSCache")? {
-            true => Cache::None,
-            false => Cache::Buffered,
-        },
+        cache: if all || flag(element, "DisableOSCache")? { Cache::None } else { Cache::Buffered },
         write_through: all || flag(element, "WriteThrough")?,
         mapped: flag(element, "MemoryMappedIo")?,
         flush: flush(element)?,

@@ -46,10 +46,7 @@ impl SharedCursor {
         }
         let stop = &worker.stop;
         let once = stop.bytes.map_or(pass, |bytes| bytes.div_ceil(block));
-        let end = match stop.time_based {
-            true => u64::MAX,
-            false => once.saturating_mul(stop.loops.max(1)),
-        };
+        let end = if stop.time_based { u64::MAX } else { once.saturating_mul(stop.loops.max(1)) };
         let ios_left = stop.ios.unwrap_or(u64::MAX);
         SharedCursor { position, kind, block, files, pass, end, ios_left }
     }

@@ -24,10 +24,7 @@ pub(super) const ROWS: &[OptionDef] = rows! {
     /// before the run.
     "read_iolog" => text(Replay).sets_with(|job, v| {
         job.replay.logs = paths(v.text());
-        match job.replay.logs.is_empty() {
-            true => Err("expected the name of a log".into()),
-            false => Ok(()),
-        }
+        if job.replay.logs.is_empty() { Err("expected the name of a log".into()) } else { Ok(()) }
     }),
 
     /// Read the log in chunks

@@ -105,10 +105,7 @@ fn meaning(view: &View) -> String {
         );
     }
     let layers = layers(view);
-    let through = match layers.is_empty() {
-        true => String::new(),
-        false => format!(" and {}", list(&layers)),
-    };
+    let through = if layers.is_empty() { String::new() } else { format!(" and {}", list(&layers)) };
     if view.any(is_remote) {
         let remote = view.disks.iter().filter(|disk| is_remote(disk));
         let remote: Vec<&str> = remote.map(|disk| disk.name.as_str()).collect();

@@ -95,10 +95,7 @@ impl Log {
             true => best.mean - self.mean,
             false => self.mean - best.mean,
         };
-        match behind <= chance + bucket {
-            true => Standing::Tied,
-            false => Standing::Behind,
-        }
+        if behind <= chance + bucket { Standing::Tied } else { Standing::Behind }
     }
 }
 

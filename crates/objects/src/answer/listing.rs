@@ -81,10 +81,7 @@ fn s3_entry(node: Node<'_, '_>, encoded: bool) -> Result<Entry, Failure> {
         children.find(|child| child.tag_name().name() == name).and_then(|child| child.text())
     };
     let key = child("Key").unwrap_or_default();
-    let key = match encoded {
-        true => text(decoded(key, true), "a key")?,
-        false => key.to_owned(),
-    };
+    let key = if encoded { text(decoded(key, true), "a key")? } else { key.to_owned() };
     let size = number(child("Size").unwrap_or_default())?;
     Ok(Entry { key, size, tag: child("ETag").map(|tag| tag.trim().to_owned()) })
 }

@@ -93,10 +93,7 @@ impl Design {
     /// The number of cells.
     pub fn cells(&self) -> usize {
         let mut lengths = self.dimensions.iter().map(|dimension| dimension.values.len());
-        match self.paired {
-            true => lengths.next().unwrap_or(0),
-            false => lengths.product(),
-        }
+        if self.paired { lengths.next().unwrap_or(0) } else { lengths.product() }
     }
 
     /// The number of runs.

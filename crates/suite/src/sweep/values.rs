@@ -101,10 +101,7 @@ fn extend(values: &mut Vec<String>, item: &str, low: &str, end: &str) -> Result<
     let earlier = values.iter().rev().nth(1).and_then(|text| amount(text, &unit));
     let is_sure = earlier.is_some_and(|earlier| earlier * 2 == first && first * 2 == second);
     push(values, low.into())?;
-    let found = match is_sure {
-        true => doubled,
-        false => doubled.or_else(|_| stepped()),
-    };
+    let found = if is_sure { doubled } else { doubled.or_else(|_| stepped()) };
     let found = found.map_err(|(at, next)| {
         let next = next.map_or("nothing".to_owned(), |next| shown(next, &unit));
         let at = shown(at, &unit);

@@ -327,10 +327,7 @@ fn job_rows(job: &JobNow) -> Vec<Vec<String>> {
     };
     let directions = job.directions.iter().filter_map(|(d, now)| Some((d, now.as_ref()?)));
     let rows: Vec<Vec<String>> = directions.map(row).collect();
-    match rows.is_empty() {
-        true => vec![vec![job.name.clone(), state, job.workload.clone()]],
-        false => rows,
-    }
+    if rows.is_empty() { vec![vec![job.name.clone(), state, job.workload.clone()]] } else { rows }
 }
 
 fn machine_now(machine: &Rates, moment: &Moment) -> Markup {

@@ -232,10 +232,7 @@ impl RunRequest<'_> {
             say(&format!("{}: error: {}\n", program(self.dialect), describe(&error)));
             exit::ERRORS
         })?;
-        match planned.is_forbidden(invocation) {
-            true => Err(usage_code(self.dialect)),
-            false => Ok(planned),
-        }
+        if planned.is_forbidden(invocation) { Err(usage_code(self.dialect)) } else { Ok(planned) }
     }
 
     fn refusal(&self, error: &PlanError) -> u8 {

@@ -75,10 +75,7 @@ fn parse_all(jobs: &CellJobs, all: impl Iterator<Item = Vec<Coordinate>>) -> Res
             break;
         }
     }
-    match errors_seen.is_empty() {
-        true => Ok(()),
-        false => Err(Refusal::usage(errors_seen.join("\n"))),
-    }
+    if errors_seen.is_empty() { Ok(()) } else { Err(Refusal::usage(errors_seen.join("\n"))) }
 }
 
 /// Refuses missing targets beside directories: a mistyped directory would be created as a file, on

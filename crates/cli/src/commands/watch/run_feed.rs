@@ -34,10 +34,7 @@ pub fn watch(
         Some(form) => watch.lines(form, &signals, is_last)?,
         None => watch.picture(&signals, is_last)?,
     }
-    match signals.must_end() {
-        true => Ok(signals.exit_code()),
-        false => Ok(watch.code()),
-    }
+    if signals.must_end() { Ok(signals.exit_code()) } else { Ok(watch.code()) }
 }
 
 /// The process to watch.

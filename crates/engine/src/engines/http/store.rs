@@ -24,10 +24,7 @@ pub fn store(planned: &Objects) -> Store {
         },
         authorities: planned.ca_file.as_ref().map(Into::into),
         access: access(&planned.access),
-        addressing: match planned.virtual_host {
-            true => Addressing::VirtualHost,
-            false => Addressing::Path,
-        },
+        addressing: if planned.virtual_host { Addressing::VirtualHost } else { Addressing::Path },
         hashing: match planned.payload {
             Payload::Auto => Hashing::Plain,
             Payload::Signed => Hashing::Always,
