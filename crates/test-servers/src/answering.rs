@@ -1,4 +1,4 @@
-//! Servers that answer with a function, by hyper.
+//! HTTP servers that answer with a function, based on hyper.
 
 use crate::serving::{Asked, Log, Serve, Server, anywhere, secure};
 use hyper::body::Incoming;
@@ -14,21 +14,21 @@ use std::sync::Arc;
 use tokio_rustls::TlsAcceptor;
 use tokio_stream::StreamExt;
 
-/// What becomes of a request whose body is there.
+/// The future answer to a request.
 pub(crate) type Answer = Pin<Box<dyn Future<Output = Response<Body>> + Send>>;
-/// What answers.
+/// The function that answers requests.
 pub(crate) type Handler = Arc<dyn Fn(Request<Vec<u8>>) -> Answer + Send + Sync>;
 
-/// Where a server listens, and how.
+/// Address and encryption of a server.
 #[derive(Clone, Default)]
 pub struct Listening {
     /// With TLS.
     pub tls: Option<Arc<rustls::ServerConfig>>,
-    /// At another address than 127.0.0.1.
+    /// An address other than 127.0.0.1.
     pub at: Option<SocketAddr>,
 }
 
-/// A server of HTTP, on loopback, gone with the value.
+/// An HTTP server on loopback. It stops when the value is dropped.
 pub struct Http {
     server: Server,
     log: Log,
@@ -43,23 +43,23 @@ impl Http {
         let serve: Serve = Arc::new(move |stream| {
             let (tls, log, handler) = (tls.clone(), noted.clone(), Arc::clone(&handler));
             Box::pin(async move {
-                // Who does not agree on keys has no connection.
+                // A failed handshake ends the connection.
                 let Ok(line) = secure(stream, tls.as_ref()).await else { return };
                 let service =
                     service_fn(move |request| answer(request, log.clone(), handler.clone()));
-                // A client that goes away is its own affair.
+                // A client may close the connection at any time.
                 let _ = http1::Builder::new().serve_connection(TokioIo::new(line), service).await;
             })
         });
         Http { server: Server::start(listening.at.unwrap_or_else(anywhere), serve), log }
     }
 
-    /// Where it listens.
+    /// Its address.
     pub fn address(&self) -> SocketAddr {
         self.server.address()
     }
 
-    /// Host and port, as options want them.
+    /// Host and port in the syntax of options.
     pub fn host(&self) -> String {
         self.address().to_string()
     }
@@ -69,26 +69,26 @@ impl Http {
         self.server.stop();
     }
 
-    /// Comes back on the same port, with what it kept.
+    /// Starts again on the same port, with its data.
     #[track_caller]
     pub fn start_again(&mut self) {
         self.server.start_again();
     }
 
-    /// What it has answered, in that order.
+    /// The answered requests, in order.
     pub fn asked(&self) -> Vec<Asked> {
         self.log.all()
     }
 
-    /// How many requests of a method it answered with a status.
+    /// Number of requests with a method that were answered with a status.
     pub fn count(&self, method: &str, status: u16) -> u64 {
         let asked = self.log.all();
         asked.iter().filter(|asked| asked.method == method && asked.status == status).count() as u64
     }
 }
 
-/// The whole body is taken before anything is said: who answers sooner and closes has its answer
-/// lost with what the client was still sending.
+/// Receives the whole body before it answers. If a server answers earlier and closes, its answer
+/// may be lost with the rest of the request.
 async fn answer(
     request: Request<Incoming>,
     log: Log,
@@ -122,7 +122,7 @@ pub(crate) fn say(status: u16, body: impl Into<Body>) -> Response<Body> {
     answer
 }
 
-/// An error as S3 says it.
+/// An error in S3's format.
 pub(crate) fn s3_error(status: u16, code: &str, message: &str, more: &str) -> Response<Body> {
     let body = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error><Code>{code}</Code>\

@@ -1,4 +1,4 @@
-//! Servers that are programs, and nginx for WebDAV.
+//! Servers in child processes, and nginx for WebDAV.
 
 use crate::tls::Identity;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -7,8 +7,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// A program that serves a port of loopback, killed with the value, also when this process is
-/// killed.
+/// A program that serves a port on loopback. It is killed when the value is dropped or this process
+/// is killed.
 pub struct Program {
     child: Child,
     address: SocketAddr,
@@ -16,12 +16,12 @@ pub struct Program {
 }
 
 impl Program {
-    /// Host and port, as options want them.
+    /// Host and port in the syntax of options.
     pub fn host(&self) -> String {
         self.address.to_string()
     }
 
-    /// Where it listens.
+    /// Its address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -31,8 +31,8 @@ impl Program {
         self.directory.path()
     }
 
-    /// Starts what `command` makes of a port and a directory, and waits until the port is served.
-    /// Somebody else may have taken the port meanwhile: then another one is tried.
+    /// Starts the command that `command` returns for a port and a directory, and waits until the
+    /// port is served. Tries another port if another process has taken it.
     #[track_caller]
     pub(crate) fn start(command: impl Fn(u16, &Path) -> Command) -> Program {
         let mut said = String::new();
@@ -43,7 +43,7 @@ impl Program {
             drop(listener);
             let words = std::fs::File::create(directory.path().join("words")).expect("a file");
             let wanted = command(address.port(), directory.path());
-            // Who starts it may be killed, and then nobody would end it.
+            // If this process is killed, the program must end as well.
             let mut starter = testbed::command("setpriv");
             starter.args(["--pdeathsig", "KILL"]).arg(wanted.get_program());
             starter.args(wanted.get_args()).stdin(Stdio::null());
@@ -74,14 +74,14 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // One that has ended needs neither.
+        // Both fail if the program has already ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// nginx with its DAV methods: what is put below "/open" needs no password, what is below "/closed"
-/// needs the one of `user`, which is `password`.
+/// nginx with DAV methods. Paths below "/open" need no password; paths below "/closed" need that of
+/// `user`, which is `password`.
 #[track_caller]
 pub fn webdav(tls: Option<&Identity>) -> Program {
     Program::start(|port, directory| {

@@ -1,6 +1,6 @@
-//! Object stores for tests and benchmarks: S3 with real signatures, Swift, WebDAV, S3 once more by
-//! somebody else, and a proxy that spoils answers. All of them listen on loopback, at ports of their
-//! own, and are gone with the value, also when the test fails.
+//! Object stores for tests and benchmarks: S3 with real signatures, Swift, WebDAV, another
+//! implementation of S3, and a proxy that damages answers. All of them listen on free ports of
+//! loopback and stop when their value is dropped, also when the test fails.
 
 mod answering;
 mod children;

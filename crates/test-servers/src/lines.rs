@@ -1,14 +1,14 @@
-//! As much of HTTP/1.1 as a proxy needs that wants to see the bytes.
+//! The parts of HTTP/1.1 that the proxy needs to see and change bytes.
 
 use crate::serving::{Asked, Line};
 use std::io;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-/// A request or an answer: its head with the empty line, and its body as it came.
+/// A request or an answer: its head including the empty line, and its body as received.
 pub(crate) struct Message {
     pub(crate) head: Vec<u8>,
     pub(crate) body: Vec<u8>,
-    /// Whether its connection may be used for another one.
+    /// Whether its connection may be reused.
     pub(crate) stays: bool,
 }
 
@@ -47,7 +47,7 @@ impl Message {
         self.word(1).parse().unwrap_or(0)
     }
 
-    /// The head, with another length of the body.
+    /// The head, with a changed length of the body.
     pub(crate) fn head_of(&self, length: u64) -> Vec<u8> {
         let mut head = String::new();
         for line in self.text().lines().filter(|line| !line.is_empty()) {
@@ -60,7 +60,7 @@ impl Message {
     }
 }
 
-/// One end of a connection, with what was read too far.
+/// One side of a connection, with bytes that belong to the next message.
 pub(crate) struct Reader {
     line: Box<dyn Line>,
     ahead: Vec<u8>,
@@ -84,7 +84,7 @@ impl Reader {
         Ok(())
     }
 
-    /// The next request, whole; `None`: there is none any more.
+    /// The next complete request; `None` at the end of the connection.
     pub(crate) async fn request(&mut self) -> io::Result<Option<Message>> {
         let Some(head) = self.head().await? else { return Ok(None) };
         let mut request = Message { head, body: Vec::new(), stays: true };
@@ -93,7 +93,7 @@ impl Reader {
         Ok(Some(request))
     }
 
-    /// Asks, and takes the answer.
+    /// Sends a request, and receives the answer.
     pub(crate) async fn exchange(&mut self, request: &Message) -> io::Result<Message> {
         self.write(&[&request.head[..], &request.body].concat()).await?;
         let head = self.head().await?.ok_or(io::ErrorKind::UnexpectedEof)?;
@@ -119,7 +119,7 @@ impl Reader {
         Ok(answer)
     }
 
-    /// Everything up to and with the empty line.
+    /// Receives everything up to and including the empty line.
     async fn head(&mut self) -> io::Result<Option<Vec<u8>>> {
         loop {
             if let Some(at) = self.ahead.windows(4).position(|four| four == b"\r\n\r\n") {
@@ -133,7 +133,7 @@ impl Reader {
         }
     }
 
-    /// Chunks as they are, the last one and what follows it included.
+    /// Receives chunks unchanged, including the last one and the lines after it.
     async fn chunks(&mut self) -> io::Result<Vec<u8>> {
         let mut all = Vec::new();
         loop {

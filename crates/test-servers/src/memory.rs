@@ -1,4 +1,4 @@
-//! What S3 keeps, in memory: objects as they were put, uploads until they are whole.
+//! The data of the S3 server in memory: objects, and uploads until they are complete.
 
 use md5::{Digest, Md5};
 use s3s::dto::{
@@ -21,11 +21,11 @@ struct StoredObject {
     content: Vec<u8>,
     tag: String,
     storage_class: Option<String>,
-    /// MD5 of the customer's key, without which nobody gets it.
+    /// MD5 of the customer's key, which is required to read the object.
     customer_key: Option<String>,
 }
 
-/// A multipart upload: what becomes of it, and its parts by number.
+/// A multipart upload: its future object, and its parts by number.
 struct Upload {
     place: (String, String),
     storage_class: Option<String>,
@@ -39,12 +39,12 @@ struct Content {
     begun: u64,
 }
 
-/// Buckets and their objects, shared by its clones: they outlive the server that answers for them.
+/// Buckets and their objects, shared by all clones of this value. They outlive the server.
 #[derive(Clone, Default)]
 pub struct Memory(Arc<Mutex<Content>>);
 
 impl Memory {
-    /// Empty buckets by these names.
+    /// Empty buckets with these names.
     pub fn with(buckets: &[&str]) -> Memory {
         let memory = Memory::default();
         let made = buckets.iter().map(|name| ((*name).to_owned(), BTreeMap::new()));
@@ -52,14 +52,14 @@ impl Memory {
         memory
     }
 
-    /// Keys of a bucket in order, each with its size in bytes.
+    /// Keys of a bucket in order, each with the size of its object in bytes.
     pub fn keys(&self, bucket: &str) -> Vec<(String, usize)> {
         let content = self.lock();
         let objects = content.buckets.get(bucket).into_iter().flatten();
         objects.map(|(key, kept)| (key.clone(), kept.content.len())).collect()
     }
 
-    /// The content of an object; `None`: there is none.
+    /// The content of an object; `None` if it does not exist.
     pub fn object(&self, bucket: &str, key: &str) -> Option<Vec<u8>> {
         Some(self.lock().buckets.get(bucket)?.get(key)?.content.clone())
     }
@@ -69,7 +69,7 @@ impl Memory {
         self.lock().buckets.get(bucket)?.get(key)?.storage_class.clone()
     }
 
-    /// Puts an object there without asking a server.
+    /// Stores an object without a server.
     ///
     /// # Panics
     /// When there is no such bucket.
@@ -80,7 +80,7 @@ impl Memory {
         self.lock().buckets.get_mut(bucket).expect("a bucket").insert(key.to_owned(), kept);
     }
 
-    /// Changes the content of an object behind the server's back.
+    /// Changes the content of an object without a server.
     ///
     /// # Panics
     /// When there is no such object.
@@ -91,7 +91,7 @@ impl Memory {
         change(&mut object.expect("an object").content);
     }
 
-    /// Multipart uploads that are neither whole nor given up.
+    /// Number of multipart uploads that are neither completed nor aborted.
     pub fn open_uploads(&self) -> usize {
         self.lock().uploads.len()
     }
@@ -100,7 +100,7 @@ impl Memory {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The object, for whom the key it may have been put with is known.
+    /// The object, if the request has the customer's key it was stored with.
     fn find(
         &self,
         bucket: &str,
@@ -127,13 +127,13 @@ impl Memory {
     }
 }
 
-/// Quotes included.
+/// The entity tag, quotes included.
 fn tag_of(content: &[u8]) -> String {
     let hex: String = Md5::digest(content).iter().map(|byte| format!("{byte:02x}")).collect();
     format!("\"{hex}\"")
 }
 
-/// All of what was sent; fewer bytes than announced are an error of the stream.
+/// The whole body. Fewer bytes than announced are an error.
 async fn received(body: Option<StreamingBlob>) -> S3Result<Vec<u8>> {
     let mut content = Vec::new();
     let Some(mut body) = body else { return Ok(content) };
@@ -223,7 +223,7 @@ impl S3 for Memory {
         }))
     }
 
-    /// As Amazon's: that there was nothing to delete is no error.
+    /// As with Amazon, deleting a missing object is no error.
     async fn delete_object(
         &self,
         req: S3Request<DeleteObjectInput>,
@@ -283,7 +283,7 @@ impl S3 for Memory {
             return Err(s3_error!(NoSuchBucket));
         }
         content.begun += 1;
-        // Names of uploads have such characters with some servers.
+        // Some servers use such characters in the names of uploads.
         let name = format!("upload+{}/{}==", content.begun, input.key.len());
         let upload = Upload {
             place: (input.bucket.clone(), input.key.clone()),

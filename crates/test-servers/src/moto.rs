@@ -1,4 +1,4 @@
-//! moto as a second S3: it computes signatures with Amazon's own library for Python.
+//! moto as a second S3 server. It verifies signatures with Amazon's library for Python.
 
 use crate::children::Program;
 use std::io::{Read, Write};
@@ -6,10 +6,10 @@ use std::net::{SocketAddr, TcpStream};
 use std::ops::Deref;
 use std::process::Command;
 
-/// A moto server on loopback, gone with the value, that lets one user in.
+/// A moto server on loopback with one user. It stops when the value is dropped.
 pub struct Moto {
     program: Program,
-    /// Name of the user's key.
+    /// Id of the user's key.
     pub key_id: String,
     /// The key.
     pub key: String,
@@ -23,7 +23,7 @@ impl Deref for Moto {
     }
 }
 
-/// What makes a user who may do everything, each an action of IAM.
+/// The actions of IAM that create a user with all permissions.
 const USER: [&str; 3] = [
     "Action=CreateUser&UserName=u&Version=2010-05-08",
     "Action=PutUserPolicy&UserName=u&PolicyName=p&Version=2010-05-08&PolicyDocument=%7B%22Version\
@@ -33,14 +33,14 @@ const USER: [&str; 3] = [
 ];
 
 impl Moto {
-    /// With empty buckets.
+    /// Starts a server with empty buckets.
     ///
     /// # Panics
-    /// When it cannot be had from PyPI.
+    /// When moto cannot be installed from PyPI.
     #[track_caller]
     pub fn start(buckets: &[&str]) -> Moto {
         let programs = testbed::moto().unwrap_or_else(|why| panic!("{why}"));
-        // So many actions are free before signatures are checked.
+        // Number of actions before signatures are checked.
         let free = USER.len() + buckets.len();
         let program = Program::start(|port, _| {
             let mut command = Command::new(programs.join("moto_server"));
@@ -65,7 +65,7 @@ impl Moto {
     }
 }
 
-/// The answer to a request for a service, which moto reads from the signature.
+/// The answer to a request to a service. moto takes the service from the signature.
 #[track_caller]
 fn ask(at: SocketAddr, what: &str, service: &str, body: &str) -> String {
     let length = body.len();

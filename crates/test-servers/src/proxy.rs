@@ -1,4 +1,4 @@
-//! Stands between a client and a server, and spoils what it is told to.
+//! A proxy between a client and a server that injects faults.
 
 use crate::lines::{Message, Reader};
 use crate::serving::{Asked, Log, Serve, Server, anywhere, secure};
@@ -12,39 +12,40 @@ use testbed::Seeded;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 
-/// What happens to one request. Numbers are bytes of the answer's body.
+/// The fault of one request. Numbers are bytes of the answer's body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Nothing.
+    /// No fault.
     Pass,
-    /// The same, later.
+    /// The answer is delayed.
     Delay(Duration),
-    /// It is never answered, and the connection stays.
+    /// No answer is sent, and the connection stays open.
     Stall,
-    /// So much of the answer comes, and the connection stays.
+    /// Only this much of the answer is sent, and the connection stays open.
     StallAfter(usize),
-    /// The connection ends without an answer.
+    /// The connection is closed without an answer.
     Close,
-    /// The connection ends with so much of the answer's body missing.
+    /// The connection is closed with this much of the answer's body missing.
     Truncate(usize),
-    /// The connection breaks without an answer.
+    /// The connection is reset without an answer.
     Reset,
-    /// The connection breaks with so much of the answer's body missing.
+    /// The connection is reset with this much of the answer's body missing.
     ResetWithin(usize),
-    /// The answer says it is longer by so much, and then the connection ends.
+    /// The announced length is too large by this much, and then the connection is closed.
     Longer(u64),
-    /// The answer is whole, and its content shorter by so much.
+    /// The answer is complete, but its content is shorter by this much.
     Shorter(usize),
-    /// The server is not asked; this is the answer, and then the connection ends.
+    /// The server is not asked. This is the answer, and then the connection is closed.
     Instead(Vec<u8>),
-    /// The server is not asked: 503 and S3's SlowDown; the connection stays.
+    /// The server is not asked. The answer is 503 with S3's SlowDown, and the connection stays
+    /// open.
     SlowDown,
 }
 
-/// Chooses what happens to a request.
+/// Chooses the fault of a request.
 type Decide = Box<dyn FnMut(&Asked) -> Fault + Send>;
 
-/// A proxy on loopback, gone with the value. It speaks plain HTTP to its server.
+/// A proxy on loopback, which uses plain HTTP to its server. It stops when the value is dropped.
 pub struct Proxy {
     server: Server,
     shared: Arc<Shared>,
@@ -58,7 +59,7 @@ struct Shared {
 }
 
 impl Proxy {
-    /// In front of a server; with `tls` clients have to encrypt.
+    /// Starts a proxy in front of a server. With `tls`, clients must use TLS.
     #[track_caller]
     pub fn start(
         upstream: SocketAddr,
@@ -73,52 +74,52 @@ impl Proxy {
         let serve: Serve = Arc::new(move |stream| {
             let (tls, shared) = (tls.clone(), Arc::clone(&each));
             Box::pin(async move {
-                // Either side may go away at any moment: that is what it is for.
+                // Either side may close the connection at any time.
                 let _ = shared.carry(stream, tls.as_ref()).await;
             })
         });
         Proxy { server: Server::start(anywhere(), serve), shared }
     }
 
-    /// Where it listens.
+    /// Its address.
     pub fn address(&self) -> SocketAddr {
         self.server.address()
     }
 
-    /// Host and port, as options want them.
+    /// Host and port in the syntax of options.
     pub fn host(&self) -> String {
         self.address().to_string()
     }
 
-    /// Requests that it has met whole, in the order in which their fate was over; the status is 0
-    /// where not all of an answer was given.
+    /// The completely received requests, in the order in which they ended; the status is 0 if the
+    /// answer was not complete.
     pub fn asked(&self) -> Vec<Asked> {
         self.shared.log.all()
     }
 
-    /// Requests that were answered whole, with a status.
+    /// Number of requests that were answered completely with a status.
     pub fn count(&self, status: u16) -> u64 {
         self.asked().iter().filter(|asked| asked.status == status).count() as u64
     }
 
-    /// Connections that clients have made.
+    /// Number of connections from clients.
     pub fn connections(&self) -> u64 {
         self.shared.connections.load(Ordering::Relaxed)
     }
 }
 
-/// So many requests in a hundred meet a fault, the same ones in each run by their order.
+/// `percent` of all requests have a fault. Which ones depends on their order and the seed.
 pub fn now_and_then(seed: u64, percent: u64, fault: Fault) -> impl FnMut(&Asked) -> Fault + Send {
     let mut seeded = Seeded::new(seed);
     move |_| if seeded.percent(percent) { fault.clone() } else { Fault::Pass }
 }
 
-/// Requests of one method meet a fault, the others pass.
+/// All requests of a method have a fault.
 pub fn each(method: &'static str, fault: Fault) -> impl FnMut(&Asked) -> Fault + Send {
     move |asked| if asked.method == method { fault.clone() } else { Fault::Pass }
 }
 
-/// The first request and every second one after it meet a fault, whatever they are repeats of.
+/// The first request and every second one after it have a fault, whether they are retries or not.
 pub fn every_second(fault: Fault) -> impl FnMut(&Asked) -> Fault + Send {
     let mut meets = false;
     move |_| {
@@ -130,11 +131,11 @@ pub fn every_second(fault: Fault) -> impl FnMut(&Asked) -> Fault + Send {
 const SLOW_DOWN: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error><Code>SlowDown</Code>\
     <Message>Please reduce your request rate.</Message></Error>";
 
-/// What a client was given.
+/// The result of a request for the client.
 struct Given {
-    /// The status of an answer that it got whole; 0: it did not.
+    /// The status of a complete answer; else 0.
     status: u16,
-    /// Whether its connection stays.
+    /// Whether its connection stays open.
     stays: bool,
 }
 
@@ -145,7 +146,7 @@ impl Given {
 impl Shared {
     async fn carry(&self, stream: TcpStream, tls: Option<&TlsAcceptor>) -> io::Result<()> {
         self.connections.fetch_add(1, Ordering::Relaxed);
-        // The same socket once more, to break its connection below all encryption.
+        // A second handle of the socket, to reset the connection below TLS.
         let socket = socket2::Socket::from(stream.as_fd().try_clone_to_owned()?);
         let mut client = Reader::new(secure(stream, tls).await?);
         let mut server = None;
@@ -215,10 +216,10 @@ impl Shared {
         Ok(given)
     }
 
-    /// The server's answer, by a connection that is made where there is none.
+    /// The server's answer, over a connection that is opened if there is none.
     async fn ask(&self, request: &Message, server: &mut Option<Reader>) -> io::Result<Message> {
         if let Some(reader) = server.as_mut() {
-            // It may have been closed meanwhile.
+            // The server may have closed it meanwhile.
             if let Ok(answer) = reader.exchange(request).await {
                 return Ok(answer);
             }

@@ -1,4 +1,4 @@
-//! S3 by s3s over [`Memory`]: real signatures, and what Amazon checks besides.
+//! An S3 server based on s3s over [`Memory`], with real signatures and further checks of Amazon.
 
 use crate::answering::{Handler, Http, Listening, s3_error};
 use crate::memory::Memory;
@@ -11,30 +11,30 @@ use s3s::{Body, S3Result};
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-/// How far apart clocks may be.
+/// Largest difference between clocks.
 const MOST_SKEW: TimeDelta = TimeDelta::minutes(15);
 
-/// Who is let in, and how.
+/// Credentials and address of the server.
 #[derive(Clone)]
 pub struct S3Options {
-    /// The name of the only key.
+    /// The id of the only key.
     pub key_id: String,
-    /// The key; `None`: everybody is let in who does not sign.
+    /// The key; `None`: unsigned requests are accepted.
     pub key: Option<String>,
-    /// The token of its session, where it is a temporary one.
+    /// The session token, if the key is temporary.
     pub token: Option<String>,
-    /// Where the server says it stands.
+    /// The region of the server.
     pub region: String,
-    /// Seconds that its clock is ahead.
+    /// Seconds by which its clock is ahead.
     pub clock_ahead: i64,
-    /// Domain below which buckets have host names, without a port.
+    /// Domain of the buckets' host names, without a port.
     pub domain: Option<String>,
-    /// Where it listens, and how.
+    /// Address and encryption.
     pub listening: Listening,
 }
 
 impl Default for S3Options {
-    /// The key of the job that MinIO is measured with.
+    /// The key used by the job that measures MinIO.
     fn default() -> S3Options {
         S3Options {
             key_id: "minioadmin".to_owned(),
@@ -48,10 +48,10 @@ impl Default for S3Options {
     }
 }
 
-/// An S3 server on loopback, gone with the value.
+/// An S3 server on loopback. It stops when the value is dropped.
 pub struct S3Server {
     http: Http,
-    /// What it keeps.
+    /// Its data.
     pub memory: Memory,
 }
 
@@ -70,19 +70,19 @@ impl DerefMut for S3Server {
 }
 
 impl S3Server {
-    /// With the usual key, and these buckets.
+    /// Starts a server with the default key and these buckets.
     #[track_caller]
     pub fn start(buckets: &[&str]) -> S3Server {
         S3Server::with(S3Options::default(), buckets)
     }
 
-    /// With options of one's own.
+    /// Starts a server with these options and buckets.
     #[track_caller]
     pub fn with(options: S3Options, buckets: &[&str]) -> S3Server {
         S3Server::over(options, Memory::with(buckets))
     }
 
-    /// Over what another server keeps as well.
+    /// Starts a server over existing data.
     #[track_caller]
     pub fn over(options: S3Options, memory: Memory) -> S3Server {
         let mut builder = S3ServiceBuilder::new(memory.clone());
@@ -108,7 +108,7 @@ impl S3Server {
     }
 }
 
-/// Buckets as host names below a domain, whatever the port.
+/// Buckets as host names below a domain, with any port.
 struct Domain(String);
 
 impl S3Host for Domain {
@@ -123,8 +123,7 @@ impl S3Host for Domain {
     }
 }
 
-/// What Amazon would say to a signature that is right as such: of another key, session, region or
-/// time.
+/// Refuses a correct signature of another key, session, region or time, as Amazon does.
 fn refuse(request: &Request<Vec<u8>>, options: &S3Options) -> Option<Response<Body>> {
     let header = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
     let credential = header("authorization")?.split_once("Credential=")?.1.split(',').next()?;

@@ -1,4 +1,4 @@
-//! A server on a thread of its own, gone with the value, and what it was asked.
+//! A server in its own thread that stops when its value is dropped, and the log of its requests.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -11,16 +11,16 @@ use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 use tokio_rustls::TlsAcceptor;
 
-/// A request as a server or a proxy met it.
+/// A request received by a server or a proxy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Asked {
     /// "GET", "PUT", …
     pub method: String,
-    /// Path and query, as they came over the line.
+    /// Path and query as received.
     pub target: String,
     /// Headers, their names in lower case.
     pub headers: Vec<(String, String)>,
-    /// What it was answered with; 0: nothing.
+    /// The status of the answer; 0: none.
     pub status: u16,
 }
 
@@ -31,7 +31,7 @@ impl Asked {
     }
 }
 
-/// What was asked, in the order of the answers.
+/// The requests, in the order of their answers.
 #[derive(Clone, Default)]
 pub(crate) struct Log(Arc<Mutex<Vec<Asked>>>);
 
@@ -45,11 +45,11 @@ impl Log {
     }
 }
 
-/// Bytes both ways, encrypted or not.
+/// A connection, encrypted or not.
 pub(crate) trait Line: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Line for T {}
 
-/// The keys to what is on a connection.
+/// Encrypts a connection if `tls` is given.
 pub(crate) async fn secure(
     stream: TcpStream,
     tls: Option<&TlsAcceptor>,
@@ -61,7 +61,7 @@ pub(crate) async fn secure(
     })
 }
 
-/// What a server does with a connection.
+/// The function that serves a connection.
 pub(crate) type Serve =
     Arc<dyn Fn(TcpStream) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send + Sync>;
 
@@ -73,7 +73,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Serves at an address of loopback, port 0 for any.
+    /// Starts a server at an address on loopback; port 0 for any port.
     #[track_caller]
     pub(crate) fn start(at: SocketAddr, serve: Serve) -> Server {
         let mut server = Server { address: at, serve, running: None };
@@ -88,7 +88,7 @@ impl Server {
     /// Closes the port and every connection.
     pub(crate) fn stop(&mut self) {
         if let Some((stop, thread)) = self.running.take() {
-            // A thread that has ended already hears nothing, and has told why.
+            // The thread may have ended already.
             let _ = stop.send(());
             let _ = thread.join();
         }
@@ -113,12 +113,13 @@ impl Drop for Server {
     }
 }
 
-/// Any port of loopback.
+/// Any port on loopback.
 pub(crate) fn anywhere() -> SocketAddr {
     (Ipv4Addr::LOCALHOST, 0).into()
 }
 
-/// A port that was one's own a moment ago may have been lent to an outgoing connection meanwhile.
+/// Listens at an address. An outgoing connection may use the port for a moment, so this tries
+/// several times.
 #[track_caller]
 fn listen(at: SocketAddr) -> TcpListener {
     let patience = Instant::now() + Duration::from_secs(10);
@@ -127,7 +128,7 @@ fn listen(at: SocketAddr) -> TcpListener {
         let socket = socket2::Socket::new(domain, socket2::Type::STREAM, None).expect("a socket");
         socket.set_reuse_address(true).expect("a socket of one's own");
         socket.set_nonblocking(true).expect("a socket of one's own");
-        // A thousand clients may come at once.
+        // A thousand clients may connect at once.
         match socket.bind(&at.into()).and_then(|()| socket.listen(4096)) {
             Ok(()) => return socket.into(),
             Err(why) => assert!(Instant::now() < patience, "{at}: {why}"),
@@ -138,12 +139,12 @@ fn listen(at: SocketAddr) -> TcpListener {
 
 fn run(listener: TcpListener, serve: &Serve, stopped: oneshot::Receiver<()>) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    // What it runs is dropped with it, and with that every connection closed.
+    // Dropping the runtime drops its tasks, which closes every connection.
     runtime.expect("a runtime").block_on(async {
         let listener = tokio::net::TcpListener::from_std(listener).expect("a listening socket");
         let accept = async {
             loop {
-                // One that is gone before it was accepted is none.
+                // A connection may be closed before it is accepted.
                 if let Ok((stream, _)) = listener.accept().await {
                     tokio::spawn(serve(stream));
                 }

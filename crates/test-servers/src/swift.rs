@@ -11,7 +11,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 type Containers = BTreeMap<String, BTreeMap<String, Vec<u8>>>;
 
-/// A Swift server on loopback, gone with the value. Its containers are below `/v1/AUTH_test`.
+/// A Swift server on loopback. Its containers are below `/v1/AUTH_test`. It stops when the value is
+/// dropped.
 pub struct SwiftServer {
     http: Http,
     containers: Arc<Mutex<Containers>>,
@@ -35,7 +36,7 @@ impl SwiftServer {
     /// The account of all containers.
     pub const ACCOUNT: &str = "/v1/AUTH_test";
 
-    /// With a token and empty containers.
+    /// Starts a server with a token and empty containers.
     #[track_caller]
     pub fn start(listening: Listening, token: &str, containers: &[&str]) -> SwiftServer {
         let made = containers.iter().map(|name| ((*name).to_owned(), BTreeMap::new()));
@@ -48,7 +49,7 @@ impl SwiftServer {
         SwiftServer { http: Http::start(listening, handler), containers }
     }
 
-    /// The content of an object; `None`: there is none.
+    /// The content of an object; `None` if it does not exist.
     pub fn object(&self, container: &str, name: &str) -> Option<Vec<u8>> {
         let containers = self.containers.lock().unwrap_or_else(PoisonError::into_inner);
         containers.get(container)?.get(name).cloned()
@@ -96,7 +97,7 @@ fn answer(
     }
 }
 
-/// Swift's errors are pages for people.
+/// An error as an HTML page, as Swift sends it.
 fn error_response(status: u16, what: &str) -> Response<Body> {
     let page = format!("<html><h1>{what}</h1><p>The server says {status}.</p></html>");
     with(say(status, page), "content-type", "text/html; charset=UTF-8")
@@ -136,7 +137,7 @@ fn read(content: &[u8], range: Option<&str>) -> Response<Body> {
     }
 }
 
-/// A path without its percent signs.
+/// Decodes a percent-encoded path.
 fn decoded(path: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = path.as_bytes();

@@ -1,4 +1,4 @@
-//! An authority of one's own, thrown away with the value, and servers' certificates by it.
+//! A temporary certificate authority, and certificates of servers that it signs.
 
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
 use rustls::ServerConfig;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::TempDir;
 
-/// Signs certificates; nobody trusts it who is not given its own.
+/// A temporary certificate authority. Clients trust it only if they are given its certificate.
 pub struct Authority {
     issuer: Issuer<'static, KeyPair>,
     directory: TempDir,
@@ -20,13 +20,13 @@ pub struct Identity {
 }
 
 impl Authority {
-    /// The name its certificate bears.
+    /// The name in its certificate.
     pub const NAME: &str = "throwaway authority";
 
-    /// A new one.
+    /// Creates an authority.
     ///
     /// # Panics
-    /// When there is no directory to be had for its certificate.
+    /// When no directory can be created for its certificate.
     #[track_caller]
     pub fn new() -> Authority {
         let mut params = CertificateParams::default();
@@ -39,17 +39,17 @@ impl Authority {
         Authority { issuer: Issuer::new(params, key), directory }
     }
 
-    /// Its certificate, PEM.
+    /// The file of its certificate (PEM).
     pub fn file(&self) -> PathBuf {
         self.directory.path().join("ca.pem")
     }
 
-    /// A certificate for hosts, names or addresses.
+    /// A certificate for hosts, which are names or addresses.
     pub fn identity(&self, hosts: &[&str]) -> Identity {
         self.signed(params(hosts))
     }
 
-    /// One whose time was over years ago.
+    /// A certificate that expired years ago.
     pub fn expired(&self, hosts: &[&str]) -> Identity {
         let mut params = params(hosts);
         params.not_before = date_time_ymd(2019, 1, 1);
@@ -79,7 +79,7 @@ fn params(hosts: &[&str]) -> CertificateParams {
 }
 
 impl Identity {
-    /// What a server of this program needs.
+    /// The configuration of a server in this process.
     pub fn config(&self) -> Arc<ServerConfig> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let key = PrivateKeyDer::try_from(self.key.serialize_der()).expect("a key");
@@ -92,7 +92,7 @@ impl Identity {
         Arc::new(config)
     }
 
-    /// What another program's server needs: files of the certificate and of the key, PEM.
+    /// Writes the certificate and the key to files (PEM), for a server in another process.
     ///
     /// # Panics
     /// When the directory cannot be written to.

@@ -1,4 +1,4 @@
-//! The servers by themselves: what they answer to a client that is not ours.
+//! The servers alone, with a client other than fathom's.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -7,14 +7,14 @@ use test_servers::{
     Authority, Fault, Listening, Moto, Proxy, S3Options, S3Server, SwiftServer, each, now_and_then,
 };
 
-/// A server that lets everybody in, with an object in its bucket.
+/// A server without keys, with an object in its bucket.
 fn open() -> S3Server {
     let server = S3Server::with(S3Options { key: None, ..S3Options::default() }, &["bucket"]);
     server.memory.put("bucket", "key", b"0123456789".to_vec());
     server
 }
 
-/// All that comes of a request on a connection of its own, and how it ended.
+/// The whole answer to a request on its own connection, and how the connection ended.
 fn raw(to: SocketAddr, request: &str) -> (String, Option<std::io::ErrorKind>) {
     let mut stream = TcpStream::connect(to).unwrap();
     stream.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
@@ -110,7 +110,7 @@ fn a_proxy_does_to_an_answer_what_it_is_told() {
         let proxy = Proxy::start(server.address(), None, each("GET", fault));
         let (all, ended) = get(proxy.address(), "/bucket/key");
         let asked = proxy.asked();
-        // One that waits for the client to go has not written it down yet.
+        // A request that waits for the client to close is not in the log yet.
         assert!(asked.len() <= 1 && proxy.connections() == 1);
         let body = all.split_once("\r\n\r\n").map(|(_, body)| body.to_owned());
         let length = all
@@ -163,7 +163,7 @@ fn who_does_not_know_the_authority_does_not_trust_its_servers() {
     let authority = Authority::new();
     let tls = Some(authority.identity(&["127.0.0.1", "localhost"]).config());
     let proxy = Proxy::start(open().address(), tls, |_| Fault::Pass);
-    // Without its handshake nothing is answered.
+    // Without a handshake there is no answer.
     let (all, _) = get(proxy.address(), "/bucket/key");
     assert!(!all.contains("HTTP"), "{all}");
     let file = authority.file();

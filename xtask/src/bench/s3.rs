@@ -187,7 +187,7 @@ impl Drop for Served {
 /// Measures, and writes the table.
 pub fn run(root: &Path, options: &Options, interrupted: &AtomicBool) -> Result<()> {
     let ours = cargo::measured_program(root, options.fathom.as_deref())?;
-    let loopback = cargo::release_example(root, "fathom-objects", "loopback")?;
+    let loopback = cargo::release_example(root, "fathom-test-servers", "loopback")?;
     let facts = machine::facts();
     let scratch = tempfile::tempdir().context("making a scratch directory")?;
     let alias = scratch.path().join("fio");

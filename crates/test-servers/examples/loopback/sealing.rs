@@ -1,4 +1,4 @@
-//! Encryption: the store's, and what it costs any client at least.
+//! Encryption for the store, and its minimum cost for a client.
 
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use rustls::pki_types::PrivateKeyDer;
@@ -8,21 +8,21 @@ use std::io::{self, ErrorKind, IoSlice, Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
 
-/// What TLS encrypts at a time, in bytes.
+/// Size of a TLS record in bytes.
 const RECORD: usize = 16 << 10;
 
-/// The cipher that TLS 1.3 agrees on first where CPUs have AES.
+/// The preferred cipher of TLS 1.3 on CPUs with AES instructions.
 pub struct Seal(LessSafeKey);
 
 impl Seal {
-    /// With a key of no importance.
+    /// A cipher with an arbitrary key.
     pub fn new() -> Result<Seal, Box<dyn Error>> {
         let key =
             UnboundKey::new(&AES_256_GCM, &[7; 32]).map_err(|_| "the cipher has no such key")?;
         Ok(Seal(LessSafeKey::new(key)))
     }
 
-    /// Encrypts bytes where they are, record by record.
+    /// Encrypts bytes in place, record by record.
     pub fn pass(&mut self, bytes: &mut [u8]) -> io::Result<()> {
         for record in bytes.chunks_mut(RECORD) {
             let nonce = Nonce::assume_unique_for_key([0; NONCE_LEN]);
@@ -33,7 +33,7 @@ impl Seal {
     }
 }
 
-/// A certificate that nobody vouches for, with its key.
+/// The configuration of a server with a self-signed certificate.
 pub fn server() -> Result<Arc<ServerConfig>, Box<dyn Error>> {
     let own = rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned()])?;
     let key = PrivateKeyDer::try_from(own.signing_key.serialize_der())?;
@@ -45,14 +45,14 @@ pub fn server() -> Result<Arc<ServerConfig>, Box<dyn Error>> {
     Ok(Arc::new(config))
 }
 
-/// The store's end of a connection, encrypted or not.
+/// The store's side of a connection, encrypted or not.
 pub struct Line {
     stream: TcpStream,
     tls: Option<Box<ServerConnection>>,
 }
 
 impl Line {
-    /// Over a socket that does not wait.
+    /// A line over a non-blocking socket.
     pub fn new(stream: TcpStream, tls: Option<&Arc<ServerConfig>>) -> Result<Line, Box<dyn Error>> {
         let tls = match tls {
             Some(config) => Some(Box::new(ServerConnection::new(Arc::clone(config))?)),
@@ -61,7 +61,7 @@ impl Line {
         Ok(Line { stream, tls })
     }
 
-    /// Takes what fits of the parts: how many bytes.
+    /// Sends as many bytes of the parts as fit. Returns their number.
     pub fn send(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
         self.flush()?;
         match &mut self.tls {
@@ -70,7 +70,7 @@ impl Line {
         }
     }
 
-    /// Sends what is encrypted already.
+    /// Sends bytes that are already encrypted.
     pub fn flush(&mut self) -> io::Result<()> {
         if let Some(tls) = &mut self.tls {
             while tls.wants_write() {
@@ -80,7 +80,7 @@ impl Line {
         Ok(())
     }
 
-    /// Receives what there is: how many bytes; 0: it has ended.
+    /// Receives available bytes. Returns their number; 0 at the end.
     pub fn receive(&mut self, into: &mut [u8]) -> io::Result<usize> {
         loop {
             let Some(tls) = &mut self.tls else { return self.stream.read(into) };
@@ -92,7 +92,7 @@ impl Line {
                 return Ok(0);
             }
             tls.process_new_packets().map_err(io::Error::other)?;
-            // Keys are agreed on in turns.
+            // The handshake may need an answer.
             self.flush()?;
         }
     }

@@ -1,8 +1,8 @@
-//! What `cargo xtask bench s3` holds the client against, in programs of their own so that the kernel
-//! tells their CPU time apart: a store that keeps nothing (`serve SIZE`, `serve-tls SIZE`), and the
-//! least that any client has to do for its bytes (`put`, `get`, each `PORT SIZE COUNT DEPTH`), with a
-//! pass of SHA-256 over what is sent (`-hashed`), of the cipher of TLS over all content (`-sealed`),
-//! or both.
+//! What `cargo xtask bench s3` compares the client with, in separate processes so that the kernel
+//! accounts their CPU time separately: a store that keeps nothing (`serve SIZE`, `serve-tls SIZE`),
+//! and the minimum work of any client (`put`, `get`, each `PORT SIZE COUNT DEPTH`), optionally with
+//! SHA-256 over the sent content (`-hashed`), with TLS's cipher over all content (`-sealed`), or
+//! both.
 
 mod sealing;
 
@@ -19,7 +19,7 @@ use std::os::fd::AsRawFd;
 
 type Done = Result<(), Box<dyn Error>>;
 
-/// What is read at a time.
+/// Size of a read.
 const CHUNK: usize = 256 << 10;
 const USAGE: &str =
     "serve|serve-tls SIZE, or put|get with -hashed, -sealed or both, PORT SIZE COUNT DEPTH";
@@ -40,7 +40,7 @@ fn main() -> Done {
     }
 }
 
-/// Whether an operation is to be tried again when the socket is ready.
+/// Whether to try again when the socket is ready.
 fn later(why: &io::Error) -> bool {
     matches!(why.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
 }
@@ -48,24 +48,24 @@ fn later(why: &io::Error) -> bool {
 /// One connection of the store.
 struct Served {
     line: Line,
-    /// Of a request whose head is not whole.
+    /// The start of an incomplete head.
     head: Vec<u8>,
-    /// Bytes of its body that are to come.
+    /// Missing bytes of the body.
     due: u64,
-    /// What is left of the answer's head and body, in bytes.
+    /// Bytes of the answer's head and body that are not sent yet.
     head_left: usize,
     body_left: usize,
     answers: bool,
 }
 
-/// The store: PUTs are received and dropped, GETs answered with `size` bytes, by one thread, until
-/// stdin ends. Its port is told on stdout.
+/// The store: one thread receives and drops PUTs and answers GETs with `size` bytes, until stdin
+/// ends. Prints its port on stdout.
 fn serve(size: usize, encrypts: bool) -> Done {
     let tls = if encrypts { Some(sealing::server()?) } else { None };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     println!("{}", listener.local_addr()?.port());
     std::thread::spawn(|| {
-        // Whatever ends stdin ends the store.
+        // The end of stdin, or an error, ends the store.
         let _ = io::stdin().read_to_end(&mut Vec::new());
         std::process::exit(0);
     });
@@ -100,13 +100,13 @@ fn serve(size: usize, encrypts: bool) -> Done {
 }
 
 fn watch(queue: &OwnedFd, what: &impl rustix::fd::AsFd, key: u64) -> io::Result<()> {
-    // The listener is asked again and again; connections are read and written until they block.
+    // The listener is level-triggered; connections are edge-triggered and served until they block.
     let edge = if key == u64::MAX { EventFlags::empty() } else { EventFlags::ET };
     let flags = EventFlags::IN | edge | EventFlags::OUT;
     Ok(epoll::add(queue, what, EventData::new_u64(key), flags)?)
 }
 
-/// What every GET is answered with.
+/// The answer to every GET.
 struct Store {
     full: Vec<u8>,
     body: Vec<u8>,
@@ -119,11 +119,11 @@ impl Served {
         Served { line, head: Vec::new(), due: 0, head_left: 0, body_left: 0, answers: false }
     }
 
-    /// Reads and writes until it blocks; false: it is over.
+    /// Reads and writes until the socket blocks. Returns whether the connection is still open.
     fn goes_on(&mut self, store: &Store, chunk: &mut [u8]) -> bool {
         loop {
             let moved = match self.head_left + self.body_left {
-                // What was encrypted of the answer before it may not all be on its way.
+                // A part of the earlier answer may be encrypted but not sent.
                 0 if self.line.flush().is_err_and(|why| later(&why)) => return true,
                 0 => self.receive(store, chunk),
                 _ => self.send(store),
@@ -162,7 +162,7 @@ impl Served {
             let length = length.and_then(|rest| rest.lines().next()?.trim().parse().ok());
             self.due = length.unwrap_or(0);
             self.answers = text.starts_with("get ");
-            // Of what is in `head` this is body, and the last of what came.
+            // The end of the received bytes belongs to the body.
             rest = &rest[came - (self.head.len() - end - 4)..];
             self.head.clear();
         }
@@ -175,25 +175,25 @@ impl Served {
     }
 }
 
-/// The least a client does.
+/// The minimum work of a client.
 struct Client {
     hashes: bool,
-    /// With what the content is encrypted, or decrypted.
+    /// The cipher for the content.
     seal: Option<Seal>,
     head: Vec<u8>,
-    /// Bytes that are sent with a request, and that are received.
+    /// Bytes sent with a request, and bytes received.
     sends: usize,
     receives: usize,
     count: u64,
 }
 
-/// One connection of the client: what is sent, how much of it was, how much came.
+/// One connection of the client: the request, the bytes sent, and the bytes received.
 struct Flow {
     stream: TcpStream,
     content: Vec<u8>,
     sent: usize,
     came: usize,
-    /// Length of the answer, once its head is there.
+    /// Length of the answer, after its head was received.
     due: Option<usize>,
     start: Vec<u8>,
 }
@@ -213,7 +213,7 @@ impl Client {
         })
     }
 
-    /// Does it over so many connections at a time.
+    /// Makes all requests over `depth` connections.
     fn run(&mut self, port: u16, depth: u64) -> Done {
         let mut flows = Vec::new();
         for number in 0..depth {
@@ -268,7 +268,7 @@ impl Client {
         self.send(flow)
     }
 
-    /// Sends what the socket takes.
+    /// Sends as much as the socket accepts.
     fn send(&self, flow: &mut Flow) -> io::Result<()> {
         while flow.sent < self.head.len() + flow.content.len() {
             let of_head = flow.sent.min(self.head.len());
@@ -285,7 +285,7 @@ impl Client {
         Ok(())
     }
 
-    /// Moves what can be moved; true: the answer is whole.
+    /// Sends and receives. Returns whether the answer is complete.
     fn moves(&mut self, flow: &mut Flow, chunk: &mut [u8]) -> io::Result<bool> {
         self.send(flow)?;
         if flow.sent < self.head.len() + flow.content.len() {
@@ -304,7 +304,8 @@ impl Client {
                 let end = flow.start.windows(4).position(|four| four == b"\r\n\r\n");
                 flow.due = end.map(|end| end + 4 + self.receives);
             }
-            // Decrypting costs what encrypting does, and needs no other side that encrypted.
+            // Encrypts instead of decrypting: the cost is the same, and the content need not be
+            // encrypted.
             if let Some(seal) = self.seal.as_mut().filter(|_| self.receives > 0) {
                 seal.pass(&mut chunk[..came])?;
             }
