@@ -33,4 +33,4 @@ pub use runs::Runs;
 pub use usage::{Fault, Usage};
 
 #[cfg(test)]
-mod terminology_tests;
+mod tests;

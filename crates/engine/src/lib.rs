@@ -23,11 +23,11 @@ mod payload;
 mod random;
 mod run;
 mod run_shared;
-#[cfg(test)]
-mod simulated;
 mod sources;
 mod steady_state;
 mod sys;
+#[cfg(test)]
+mod tests;
 mod trace;
 mod worker;
 mod zones;

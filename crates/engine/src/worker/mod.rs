@@ -7,10 +7,10 @@ pub(crate) mod link;
 mod loops;
 mod rate_floor;
 mod run_loop;
-#[cfg(test)]
-pub(crate) mod simulate;
 mod slow_path;
 mod source;
+#[cfg(test)]
+pub(crate) mod testing;
 
 use crate::files::{FileError, OpenFiles, pre_read};
 use crate::job_record::{FinishedJob, JobRecordBuilder, failed};

@@ -21,7 +21,7 @@ mod phase_times;
 mod read_back;
 mod state;
 #[cfg(test)]
-mod trials;
+mod tests;
 mod work;
 mod write_map;
 mod write_tracker;
@@ -534,37 +534,6 @@ impl RecordSource for Verified {
         builder.set_runtime(Direction::Read, Nanos(self.phases.read + worked));
         for direction in [Direction::Write, Direction::Trim] {
             builder.set_runtime(direction, Nanos(self.phases.worked));
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use plan::VerifyMethod;
-
-    /// Verification with default options.
-    pub(super) fn verify() -> Verify {
-        Verify {
-            method: VerifyMethod::Crc32c,
-            read_back: true,
-            only: false,
-            interval: 0,
-            offset: 0,
-            pattern: None,
-            pattern_interval: 0,
-            fatal: false,
-            dump: false,
-            threads: 0,
-            cpus: Vec::new(),
-            backlog: 0,
-            backlog_batch: 1,
-            state_load: false,
-            state_save: false,
-            only_fsynced: false,
-            write_sequence: true,
-            header_seed: true,
-            trimming: None,
         }
     }
 }

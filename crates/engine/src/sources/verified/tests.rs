@@ -1,7 +1,6 @@
 //! Verification over disks in memory, in an order that a seed decides: what is done to a disk is
 //! found and named, and nothing else is.
 
-use super::tests::verify;
 use super::*;
 use crate::random::Random;
 use crate::zones::ZonedTargets;
@@ -10,6 +9,31 @@ use record::PerDirection;
 
 const SIZE: u64 = 96 << 10;
 const BLOCK: u64 = 4096;
+
+/// Verification with default options.
+pub(super) fn verify() -> Verify {
+    Verify {
+        method: VerifyMethod::Crc32c,
+        read_back: true,
+        only: false,
+        interval: 0,
+        offset: 0,
+        pattern: None,
+        pattern_interval: 0,
+        fatal: false,
+        dump: false,
+        threads: 0,
+        cpus: Vec::new(),
+        backlog: 0,
+        backlog_batch: 1,
+        state_load: false,
+        state_save: false,
+        only_fsynced: false,
+        write_sequence: true,
+        header_seed: true,
+        trimming: None,
+    }
+}
 
 /// Changes a worker into one of another shape.
 type Shape = (&'static str, fn(&mut Worker));

@@ -14,7 +14,7 @@ use crate::pacing::{Flows, Gate, GateContext, OpenGate, PacedGate};
 use crate::payload::Payload;
 use crate::random::Random;
 use crate::sys::buffers::BufferArea;
-use crate::worker::simulate::slow_path;
+use crate::worker::testing::slow_path;
 use plan::{BlockPlan, Engine, LockFile, RateLimit, RateProcess, ReadWrite, Retry, Worker};
 use proptest::prelude::*;
 use record::{Direction, JobRecord, Nanos};
