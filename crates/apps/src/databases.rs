@@ -1,6 +1,7 @@
 //! The supported databases.
 
 use crate::programs::Program;
+use record::named;
 use serde::{Deserialize, Serialize};
 
 /// A database.
@@ -14,16 +15,9 @@ pub enum Database {
     Postgres,
 }
 
-impl Database {
-    /// Its name on the command line: "sqlite", "mysql", "postgres".
-    pub fn name(self) -> &'static str {
-        match self {
-            Database::Sqlite => "sqlite",
-            Database::Mysql => "mysql",
-            Database::Postgres => "postgres",
-        }
-    }
+named!(Database: Sqlite "sqlite", Mysql "mysql", Postgres "postgres");
 
+impl Database {
     /// Its client programs, of which the first installed one is used; empty if none is needed.
     pub(crate) fn clients(self) -> &'static [Program] {
         const MARIADB: &str = "mariadb-client";

@@ -25,7 +25,7 @@ use crate::stats::{Estimate, MISS};
 use distribution::Distribution;
 use operation::ComparedOperation;
 use ratio::{Log, Side, is_rate};
-use record::{RecordSet, Severity};
+use record::{RecordSet, Severity, named};
 
 /// How the later measurement differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,17 +44,9 @@ pub enum Change {
     NotComparable,
 }
 
-impl Change {
-    /// The change in words.
-    pub fn name(self) -> &'static str {
-        match self {
-            Change::Faster => "faster",
-            Change::Slower => "slower",
-            Change::NoDifference => "no difference",
-            Change::Inconclusive => "inconclusive",
-            Change::NotComparable => "not comparable",
-        }
-    }
+named! {
+    Change: Faster "faster", Slower "slower", NoDifference "no difference",
+        Inconclusive "inconclusive", NotComparable "not comparable"
 }
 
 /// A figure of both measurements.

@@ -3,7 +3,7 @@
 //! Classes and their order follow the kernel's Documentation/block/writeback_cache_control.rst: a
 //! volatile cache below needs a flush, or force-unit-access writes, to keep what it acknowledged.
 
-use record::{DeviceFacts, DeviceKind, Facts, FilesystemFacts, TargetFacts, TargetKind};
+use record::{DeviceFacts, DeviceKind, Facts, FilesystemFacts, TargetFacts, TargetKind, named};
 
 /// What a completed write to a path has survived.
 ///
@@ -28,20 +28,13 @@ pub enum Durability {
     Memory,
 }
 
-impl Durability {
-    /// As it is printed: "write back, flushed".
-    pub fn name(self) -> &'static str {
-        match self {
-            Durability::WriteThrough => "write through",
-            Durability::WriteBackFua => "write back with FUA",
-            Durability::WriteBackFlush => "write back, flushed",
-            Durability::NeverFlushed => "write back, never flushed",
-            Durability::Memory => "memory",
-            Durability::Network => "decided by a server",
-            Durability::Unknown => "unknown",
-        }
-    }
+named! {
+    Durability: WriteThrough "write through", WriteBackFua "write back with FUA",
+        WriteBackFlush "write back, flushed", NeverFlushed "write back, never flushed",
+        Memory "memory", Network "decided by a server", Unknown "unknown"
+}
 
+impl Durability {
     /// Which completed writes are durable, in one sentence.
     pub fn meaning(self) -> &'static str {
         match self {

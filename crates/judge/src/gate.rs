@@ -23,7 +23,7 @@ use crate::operation::Operation;
 use crate::stats::{Estimate, STEADY_ROUNDS, steady_state};
 use condition::{Operator, Requirement, Unit};
 use figures::{Measured, RepeatedJob};
-use record::{RunRecord, Severity};
+use record::{RunRecord, Severity, named};
 
 /// Whether a condition was met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,16 +36,7 @@ pub enum Outcome {
     Fail,
 }
 
-impl Outcome {
-    /// As it is printed: "pass", "undecided", "fail".
-    pub fn name(self) -> &'static str {
-        match self {
-            Outcome::Pass => "pass",
-            Outcome::Undecided => "undecided",
-            Outcome::Fail => "fail",
-        }
-    }
-}
+named!(Outcome: Pass "pass", Undecided "undecided", Fail "fail");
 
 /// The result of a condition for one job and operation.
 #[derive(Clone, Debug, PartialEq)]

@@ -44,11 +44,11 @@ pub use judge_set::judge_set;
 pub use judged::{Judged, figures, findings_so_far, judge};
 pub use measure::Measure;
 pub use metrics::{
-    CpuMetrics, DepthMetrics, DirectionMetrics, DiskMetrics, DiskTotals, GroupMetrics, GroupRow,
-    Idleness, LATENCY_CLASSES, LatencyClasses, LatencyStats, RowKind, SeriesStats, SteadyMetrics,
-    SyncMetrics, UnitMetrics,
+    CpuMetrics, DepthMetrics, DirectionMetrics, DiskMetrics, DiskTotals, ExchangeMetrics,
+    GroupMetrics, GroupRow, HostMetrics, Idleness, LATENCY_CLASSES, LatencyClasses, LatencyStats,
+    PriorityStats, RequestMetrics, RowKind, SeriesStats, SteadyMetrics, SyncMetrics, UnitMetrics,
+    merged_exchange,
 };
-pub use metrics::{ExchangeMetrics, HostMetrics, PriorityStats, RequestMetrics, merged_exchange};
 pub use operation::Operation;
 pub use repeats::{Repeated, RepeatedFigure, repeats};
 pub use stages::{Stage, main_stage};

@@ -16,7 +16,7 @@ pub use screen::RunScreen;
 pub use view::draw;
 
 use crate::{Rates, Row, Stack};
-use record::{LayoutProgress, Message, PerDirection, RunRecord, Severity, WorkerState};
+use record::{LayoutProgress, Message, PerDirection, RunRecord, Severity, WorkerState, named};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -145,21 +145,9 @@ pub enum State {
     Failed,
 }
 
-impl State {
-    /// The name in the feed and in views.
-    pub fn name(self) -> &'static str {
-        match self {
-            State::Running => "running",
-            State::Ramp => "ramp",
-            State::Verifying => "verifying",
-            State::Syncing => "syncing",
-            State::PreReading => "pre-reading",
-            State::Ending => "ending",
-            State::Waiting => "waiting",
-            State::Ended => "ended",
-            State::Failed => "failed",
-        }
-    }
+named! {
+    State: Running "running", Ramp "ramp", Verifying "verifying", Syncing "syncing",
+        PreReading "pre-reading", Ending "ending", Waiting "waiting", Ended "ended", Failed "failed"
 }
 
 impl From<WorkerState> for State {

@@ -1,5 +1,6 @@
 //! Which way data moves.
 
+use crate::named;
 use serde::{Deserialize, Serialize};
 use std::ops::{Index, IndexMut};
 
@@ -15,18 +16,11 @@ pub enum Direction {
     Trim,
 }
 
+named!(Direction: Read "read", Write "write", Trim "trim");
+
 impl Direction {
     /// All directions, in fio's order.
     pub const ALL: [Direction; 3] = [Direction::Read, Direction::Write, Direction::Trim];
-
-    /// "read", "write" or "trim".
-    pub const fn name(self) -> &'static str {
-        match self {
-            Direction::Read => "read",
-            Direction::Write => "write",
-            Direction::Trim => "trim",
-        }
-    }
 }
 
 /// One value for each direction.

@@ -1,5 +1,7 @@
 //! The forms that a run is reported in.
 
+use crate::named;
+
 /// A form of the report, in the order in which several are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Format {
@@ -13,19 +15,11 @@ pub enum Format {
     Normal,
 }
 
+named!(Format: Terse "terse", Json "json", JsonPlus "json+", Normal "normal");
+
 impl Format {
     /// All forms, in the order in which they are printed.
     pub const ALL: [Format; 4] = [Format::Terse, Format::Json, Format::JsonPlus, Format::Normal];
-
-    /// The name that selects it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Format::Terse => "terse",
-            Format::Json => "json",
-            Format::JsonPlus => "json+",
-            Format::Normal => "normal",
-        }
-    }
 
     /// The form of this name; fio knows terse as "minimal" too.
     pub fn from_name(name: &str) -> Option<Format> {

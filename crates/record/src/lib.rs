@@ -22,6 +22,7 @@ mod history;
 pub mod human;
 mod live;
 mod logs;
+mod named;
 mod numbered;
 mod random;
 mod remaining;

@@ -1,6 +1,6 @@
 //! Logs: what a worker was asked to write down, and what it saw.
 
-use crate::{Direction, Nanos};
+use crate::{Direction, Nanos, named};
 use serde::{Deserialize, Serialize};
 
 /// What a log is about.
@@ -21,18 +21,8 @@ pub enum LogKind {
     Histogram,
 }
 
-impl LogKind {
-    /// What stands between prefix and number in the name of the file.
-    pub const fn name(self) -> &'static str {
-        match self {
-            LogKind::Bandwidth => "bw",
-            LogKind::Iops => "iops",
-            LogKind::Slat => "slat",
-            LogKind::Clat => "clat",
-            LogKind::Lat => "lat",
-            LogKind::Histogram => "clat_hist",
-        }
-    }
+named! {
+    LogKind: Bandwidth "bw", Iops "iops", Slat "slat", Clat "clat", Lat "lat", Histogram "clat_hist"
 }
 
 /// What a line about a window holds.

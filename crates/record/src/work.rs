@@ -1,6 +1,6 @@
 //! What a program did that a run ran (`ioengine=exec`), where the program tells of it.
 
-use crate::Nanos;
+use crate::{Nanos, named};
 use serde::{Deserialize, Serialize};
 
 /// The work of a program, as it told it itself: what it did before and after is not part of it.
@@ -44,17 +44,7 @@ pub enum WorkUnit {
     Checks,
 }
 
-impl WorkUnit {
-    /// As it is printed: "bytes", "files" …
-    pub fn name(self) -> &'static str {
-        match self {
-            WorkUnit::Bytes => "bytes",
-            WorkUnit::Files => "files",
-            WorkUnit::Rows => "rows",
-            WorkUnit::Checks => "checks",
-        }
-    }
-}
+named!(WorkUnit: Bytes "bytes", Files "files", Rows "rows", Checks "checks");
 
 /// What was in memory when work began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -70,16 +60,7 @@ pub enum CacheState {
     Dropped,
 }
 
-impl CacheState {
-    /// As it is printed: "warm", "advised", "dropped".
-    pub fn name(self) -> &'static str {
-        match self {
-            CacheState::Warm => "warm",
-            CacheState::Advised => "advised",
-            CacheState::Dropped => "dropped",
-        }
-    }
-}
+named!(CacheState: Warm "warm", Advised "advised", Dropped "dropped");
 
 /// A part of some work.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

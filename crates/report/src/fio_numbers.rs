@@ -1,5 +1,7 @@
 //! Numbers in fio's layouts: a few characters and a unit.
 
+use record::named;
+
 /// Letters of the powers of the base, from the zeroth.
 const DECIMAL: [&str; 7] = ["", "k", "M", "G", "T", "P", "E"];
 const BINARY: [&str; 7] = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
@@ -121,6 +123,8 @@ pub enum TimeUnit {
     Milli,
 }
 
+named!(TimeUnit: Nano "nsec", Micro "usec", Milli "msec");
+
 impl TimeUnit {
     /// The unit for values from `min` to `max` ns: a larger one once the smallest value is above 2
     /// of it and the largest is 100 of it.
@@ -139,15 +143,6 @@ impl TimeUnit {
             TimeUnit::Milli if deviation > 1e6 => TimeUnit::Milli,
             TimeUnit::Milli | TimeUnit::Micro if deviation > 1e3 => TimeUnit::Micro,
             _ => TimeUnit::Nano,
-        }
-    }
-
-    /// "nsec", "usec" or "msec".
-    pub fn name(self) -> &'static str {
-        match self {
-            TimeUnit::Nano => "nsec",
-            TimeUnit::Micro => "usec",
-            TimeUnit::Milli => "msec",
         }
     }
 

@@ -2,8 +2,7 @@
 
 use crate::plot::Source;
 use judge::{Judged, judge_set};
-use record::date;
-use record::{RecordSet, RunRecord};
+use record::{RecordSet, RunRecord, date};
 use suite::sweep::Design;
 
 /// A record or several made together, judged.

@@ -2,8 +2,7 @@
 
 use crate::figures::mebibytes;
 use crate::style::{Style, printable, shorten};
-use record::date;
-use record::human;
+use record::{date, human};
 use std::collections::BTreeSet;
 
 /// A run, or several made together, as a line.

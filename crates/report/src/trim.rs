@@ -6,8 +6,7 @@ use crate::suite::parts::{failures, interruption};
 use judge::compare::{Change, Comparison, JobComparison};
 use judge::stats::Estimate;
 use judge::{Discards, Layer, Obstacle};
-use record::SavedTo;
-use record::{Bytes, FilesystemFacts, FreeSpace, Nanos, Use, human};
+use record::{Bytes, FilesystemFacts, FreeSpace, Nanos, SavedTo, Use, human};
 use serde_json::{Value, json};
 use suite::trim::Conclusion;
 

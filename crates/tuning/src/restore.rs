@@ -3,8 +3,7 @@
 
 use crate::journal::{Entry, Journal, Remounted};
 use crate::programs::{run, text, wait_until};
-use crate::remount;
-use crate::{Error, queue};
+use crate::{Error, queue, remount};
 use host::Host;
 use std::fs;
 use std::io::{self, ErrorKind};

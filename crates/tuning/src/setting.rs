@@ -1,6 +1,7 @@
 //! The settings that a sweep can vary.
 
 use crate::Error;
+use record::named;
 
 /// A setting of the machine that a sweep can vary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -17,6 +18,11 @@ pub enum Setting {
     ReadAhead,
 }
 
+named! {
+    Setting: Fs "fs", Mount "mount", Scheduler "scheduler", NrRequests "nr_requests",
+        ReadAhead "read_ahead_kb"
+}
+
 impl Setting {
     /// All settings in the order of applying them: each may reset later ones.
     pub const ALL: [Setting; 5] =
@@ -25,17 +31,6 @@ impl Setting {
     /// The setting of this name.
     pub fn from_name(name: &str) -> Option<Setting> {
         Setting::ALL.into_iter().find(|setting| setting.name() == name)
-    }
-
-    /// Its name on a command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Setting::Fs => "fs",
-            Setting::Mount => "mount",
-            Setting::Scheduler => "scheduler",
-            Setting::NrRequests => "nr_requests",
-            Setting::ReadAhead => "read_ahead_kb",
-        }
     }
 
     /// Whether changing it makes or mounts a filesystem, which takes seconds.

@@ -1,7 +1,7 @@
 //! What answered an operation: the page cache, or storage.
 
 use judge::Judged;
-use record::{Direction, FileLook, JobRecord, RunRecord};
+use record::{Direction, FileLook, JobRecord, RunRecord, named};
 
 /// What answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,16 +14,7 @@ pub enum Source {
     Unknown,
 }
 
-impl Source {
-    /// Its name for machines.
-    pub fn name(self) -> &'static str {
-        match self {
-            Source::Memory => "page-cache",
-            Source::Storage => "storage",
-            Source::Unknown => "unknown",
-        }
-    }
-}
+named!(Source: Memory "page-cache", Storage "storage", Unknown "unknown");
 
 /// A share of the data below this is lost in what else is in a figure.
 const SHARE_MIN: f64 = 0.1;

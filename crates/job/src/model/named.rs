@@ -19,14 +19,7 @@ pub trait Named: Copy + PartialEq + 'static {
 /// Names the variants of an enum.
 macro_rules! named {
     ($type:ident: $($variant:ident $name:literal),+ $(,)?) => {
-        impl $type {
-            /// The name, as typed and as recorded.
-            pub const fn name(self) -> &'static str {
-                match self {
-                    $($type::$variant => $name),+
-                }
-            }
-        }
+        record::named!($type: $($variant $name),+);
 
         impl $crate::model::Named for $type {
             const NAMES: &'static [($type, &'static str)] = &[$(($type::$variant, $name)),+];

@@ -1,8 +1,7 @@
 //! How clocks and CPUs of the machine affect figures.
 
 use super::section::{Mark, Row, Section};
-use super::view::cpu_ranges;
-use super::view::{View, row};
+use super::view::{View, cpu_ranges, row};
 use record::human::counted;
 use record::{CpuFacts, DeviceFacts};
 use std::collections::BTreeSet;

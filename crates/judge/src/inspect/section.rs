@@ -1,5 +1,7 @@
 //! One question about a path, and its answer.
 
+use record::named;
+
 /// How a row is to be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mark {
@@ -12,16 +14,7 @@ pub enum Mark {
     Problem,
 }
 
-impl Mark {
-    /// As it is written: "ok", "look", "problem".
-    pub fn name(self) -> &'static str {
-        match self {
-            Mark::Ok => "ok",
-            Mark::Look => "look",
-            Mark::Problem => "problem",
-        }
-    }
-}
+named!(Mark: Ok "ok", Look "look", Problem "problem");
 
 /// One thing that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]

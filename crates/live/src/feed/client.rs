@@ -1,7 +1,6 @@
 //! The client side: the processes with a run, and reading their feeds.
 
-use super::directory;
-use super::{DirectoryError, Line};
+use super::{DirectoryError, Line, directory};
 use crate::run::RunInfo;
 use std::fs;
 use std::io::{self, BufRead, BufReader, ErrorKind};

@@ -1,10 +1,9 @@
 //! The directory of the sockets, which is private to the user.
 
 use rustix::fs::{FileType, Mode};
-use std::env;
 use std::ffi::OsString;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{env, io};
 
 /// Why the directory cannot be used.
 #[derive(Debug, thiserror::Error)]

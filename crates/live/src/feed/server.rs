@@ -2,12 +2,11 @@
 
 use super::directory::{self, DirectoryError};
 use super::{Hub, client};
-use std::fs;
-use std::io;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use std::{fs, io};
 
 /// Pause after a failed accept, for example with too many open files.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);

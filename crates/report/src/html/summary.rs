@@ -6,8 +6,7 @@ use crate::judged_set::JudgedSet;
 use crate::verdict::{grouped, sentence};
 use judge::{Finding, Operation, TableRow, Verdict, table_rows, workloads};
 use maud::{Markup, html};
-use record::date;
-use record::{Direction, RunRecord, Severity, human};
+use record::{Direction, RunRecord, Severity, date, human};
 
 /// The most jobs listed one by one.
 const JOBS_MAX: usize = 6;

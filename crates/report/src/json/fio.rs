@@ -7,10 +7,9 @@ use crate::fio_numbers::millis;
 use crate::fio_rates::FioRates;
 use crate::fio_rows::{BATCHES, DEPTHS, LONG_BOUNDS, SHORT_BOUNDS, latency_depth};
 use crate::options::RenderOptions;
-use judge::PriorityStats;
 use judge::{
-    DirectionMetrics, DiskMetrics, DiskTotals, Idleness, Judged, SeriesStats, SteadyMetrics,
-    UnitMetrics,
+    DirectionMetrics, DiskMetrics, DiskTotals, Idleness, Judged, PriorityStats, SeriesStats,
+    SteadyMetrics, UnitMetrics,
 };
 use record::date::asctime;
 use record::{Direction, RunRecord, SteadySample};

@@ -1,6 +1,7 @@
 //! A request for a picture.
 
 use judge::Measure;
+use record::named;
 
 /// A kind of picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,17 +16,9 @@ pub enum Kind {
     Bars,
 }
 
-impl Kind {
-    /// The name that selects it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Heatmap => "heatmap",
-            Kind::Surface => "surface",
-            Kind::Lines => "lines",
-            Kind::Bars => "bars",
-        }
-    }
+named!(Kind: Heatmap "heatmap", Surface "surface", Lines "lines", Bars "bars");
 
+impl Kind {
     pub(super) fn has_two_axes(self) -> bool {
         matches!(self, Kind::Heatmap | Kind::Surface)
     }

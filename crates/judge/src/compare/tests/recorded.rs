@@ -3,8 +3,10 @@
 use super::*;
 use crate::checks::testing::{job, record};
 use crate::stats::Random;
-use ::record::{Bytes, Cell, Histogram, Interval, JobRecord, Nanos, PerDirection, RunRecord};
-use ::record::{Direction::Read, SUB_BUCKETS};
+use ::record::{
+    Bytes, Cell, Direction::Read, Histogram, Interval, JobRecord, Nanos, PerDirection, RunRecord,
+    SUB_BUCKETS,
+};
 
 const RECORDED: &str = include_str!("recorded.txt");
 

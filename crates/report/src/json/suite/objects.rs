@@ -3,8 +3,7 @@
 use super::parts::{document, findings};
 use crate::json::tree::{Json, array, object, texts};
 use crate::suite::objects::PERCENTILES;
-use record::SavedTo;
-use record::{Histogram, HostResult};
+use record::{Histogram, HostResult, SavedTo};
 use std::collections::BTreeMap;
 use suite::objects::{Conclusion, Operation, Rate, Seconds};
 
