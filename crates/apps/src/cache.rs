@@ -1,4 +1,4 @@
-//! Emptying caches before work that is to meet the disk.
+//! Empties caches, so that the work after it reads from the disk.
 
 use crate::Failure;
 use crate::tree::each_file;
@@ -8,7 +8,7 @@ use rustix::fs::{Advice, fadvise, syncfs};
 use std::fs::File;
 use std::path::Path;
 
-/// Writes out everything that waits for it on the filesystem of a directory (syncfs(2)).
+/// Writes all dirty data of a directory's filesystem to the disk (syncfs(2)).
 ///
 /// # Errors
 /// What could not be written, and why.
@@ -17,8 +17,8 @@ pub fn sync(at: &Path) -> Result<(), Failure> {
     synced.map_err(|error| Failure::io("synchronise", at, &error))
 }
 
-/// Empties caches as far as this user may: all of the kernel's, or else what it keeps of the files
-/// below a directory. What has not been written is written first.
+/// Empties caches as far as this user may: all caches of the kernel, or else the page cache of the
+/// files below a directory. Dirty data is written first.
 ///
 /// # Errors
 /// When neither is possible, and why.
@@ -47,7 +47,7 @@ mod tests {
     fn without_the_right_to_drop_caches_files_are_advised() {
         let scratch = testbed::scratch();
         std::fs::write(scratch.path().join("file"), vec![1; 1 << 20]).unwrap();
-        // A machine that has no such switch.
+        // A machine without `drop_caches`.
         let elsewhere = testbed::scratch();
         let state = empty(&Host::at(elsewhere.path()), scratch.path()).unwrap();
         assert_eq!(state, CacheState::Advised);

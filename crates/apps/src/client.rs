@@ -1,11 +1,10 @@
-//! Sessions with servers through their own clients (psql, mariadb): they know every way to log in
-//! there is, and users know their messages.
+//! Sessions with database servers through their own clients (psql, mariadb). The clients support
+//! every way to log in, and users know their messages.
 
 use crate::command::{read_tail, stderr_summary};
-use crate::programs;
 use crate::rows::Rows;
 use crate::session::Session;
-use crate::{Database, Failure};
+use crate::{Database, Failure, programs};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};
@@ -13,22 +12,22 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::thread::JoinHandle;
 
-/// Rows of one INSERT: a statement stays well below the server's largest packet.
+/// Rows of one INSERT. A statement then stays well below the server's largest packet.
 const ROWS_AT_ONCE: u64 = 500;
 
-/// How a client is called.
+/// The command line of a client.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClientCall {
     database: Database,
     program: PathBuf,
     arguments: Vec<String>,
-    /// Set for it alone; passwords are here, where no list of processes shows them.
+    /// Variables set only for the client. Passwords are here because other users cannot see them in
+    /// the list of processes.
     environment: Vec<(String, String)>,
 }
 
 impl ClientCall {
-    /// The client of a database, to be called with `arguments` after those that make it a program's
-    /// and not a person's.
+    /// The client of a database, called with `arguments` after the arguments for use by a program.
     ///
     /// # Errors
     /// It is not installed.
@@ -43,7 +42,7 @@ impl ClientCall {
             Database::Mysql => &["--batch", "--skip-column-names", "--unbuffered"],
         };
         let client = programs::find_any(database.clients())?;
-        // What names a file of defaults has to come first for mariadb.
+        // mariadb requires the options that name a file of defaults to come first.
         let (first, rest): (Vec<_>, Vec<_>) =
             arguments.into_iter().partition(|argument| argument.contains("-defaults"));
         let own = own.iter().map(|argument| (*argument).to_owned());
@@ -56,7 +55,7 @@ impl ClientCall {
     }
 }
 
-/// A client under way.
+/// A running client.
 pub(crate) struct Client {
     database: Database,
     child: Child,
@@ -67,7 +66,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// Starts it, and waits until the server has answered.
+    /// Starts the client, and waits until the server has answered.
     pub(crate) fn open(call: &ClientCall) -> Result<Client, Failure> {
         let name = call.program.display();
         let failed = |error: std::io::Error| Failure(format!("'{name}' cannot be run: {error}"));
@@ -100,7 +99,7 @@ impl Client {
         }
     }
 
-    /// Waits until everything that was sent is done; the first line of what was answered.
+    /// Waits until all sent statements are done. Returns the first line of the answer.
     fn wait(&mut self) -> Result<String, Failure> {
         self.marks += 1;
         let mark = format!("fathom-mark-{}", self.marks);
@@ -121,11 +120,11 @@ impl Client {
         }
     }
 
-    /// Why a client ended that should not have.
+    /// The reason why a client ended unexpectedly.
     fn gone(&mut self) -> Failure {
         self.to = None;
         let mut rest = Vec::new();
-        // What it still prints is no answer to anything.
+        // Further output is not an answer to a statement.
         let _ = self.from.read_to_end(&mut rest);
         let said = self.complaints.take().and_then(|said| said.join().ok()).unwrap_or_default();
         let _ = self.child.wait();
@@ -187,7 +186,7 @@ impl Session for Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        // The end of its input is the end of the session.
+        // The client ends the session at the end of its input.
         self.to = None;
         let _ = self.child.wait();
     }

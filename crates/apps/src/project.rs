@@ -1,5 +1,5 @@
-//! A C project grown from a seed: a configure script that compiles many small programs, and sources
-//! that make compiles.
+//! A C project generated from a seed: a configure script that compiles many small programs, and
+//! sources that make compiles.
 
 use crate::Failure;
 use serde::{Deserialize, Serialize};
@@ -9,18 +9,18 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use suite::Draw;
 
-/// What a project is to be.
+/// The size of a project and its seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shape {
-    /// Source files, each a unit of its own.
+    /// Number of source files, each of which is compiled separately.
     pub files: u32,
     /// The same seed gives the same project.
     pub seed: u64,
 }
 
-/// Functions of a source file.
+/// Number of functions in a source file.
 const FUNCTIONS: u32 = 12;
-/// What configure asks for, as configure scripts do.
+/// The headers that configure checks for, as real configure scripts do.
 const HEADERS: &[&str] = &[
     "stdio.h",
     "stdlib.h",
@@ -74,11 +74,11 @@ const CALLS: &[&str] = &[
     "strlcpy_s",
 ];
 
-/// Programs that configure compiles.
+/// Number of programs that configure compiles.
 pub const CHECKS: u64 = (HEADERS.len() + CALLS.len()) as u64;
 
 impl Shape {
-    /// Grows it in a directory, which is made.
+    /// Generates the project in a directory, which is created.
     ///
     /// # Errors
     /// What cannot be made, and why.

@@ -2,15 +2,17 @@
 
 use suite::Draw;
 
-/// One of `0..end`, small ones more often: the smallest of two.
+/// A number from `0..end`; small numbers are more frequent. It is the smaller of two uniform
+/// numbers.
 pub(crate) fn skewed(draw: &mut Draw, end: u64) -> u64 {
     draw.below(end).min(draw.below(end))
 }
 
-/// Pseudo-words of a language of its own, for text that compresses as text does.
+/// Made-up words with uneven frequencies, so that text made of them compresses as natural text
+/// does.
 pub(crate) struct Words(Vec<String>);
 
-/// Words of the language.
+/// Number of different words.
 const WORDS: u64 = 4096;
 
 impl Words {
@@ -24,7 +26,7 @@ impl Words {
         Words((0..WORDS).map(|at| word(1 + at % 4)).collect())
     }
 
-    /// One of them; some far more often than others, as in every language.
+    /// A random word. Some words are far more frequent than others, as in natural languages.
     pub(crate) fn draw(&self, draw: &mut Draw) -> &str {
         let most = skewed(draw, WORDS);
         &self.0[draw.below(most + 1) as usize]

@@ -1,20 +1,20 @@
-//! The rows of the tests with databases.
+//! The rows of database benchmarks.
 
 use crate::random::{Words, skewed};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 use suite::Draw;
 
-/// Rows to be made: the same seed gives the same rows.
+/// Generated rows: the same seed gives the same rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rows {
-    /// How many.
+    /// Number of rows.
     pub count: u64,
     /// Their seed.
     pub seed: u64,
 }
 
-/// Columns of the tables, in the SQL that all three databases speak.
+/// The columns of the tables, in SQL that all three databases understand.
 pub(crate) const COLUMNS: &str = "id BIGINT NOT NULL PRIMARY KEY, customer INTEGER NOT NULL, \
                                   city VARCHAR(40) NOT NULL, kind INTEGER NOT NULL, \
                                   amount BIGINT NOT NULL, note VARCHAR(160) NOT NULL";
@@ -32,7 +32,7 @@ pub(crate) struct Row<'a> {
 }
 
 impl Rows {
-    /// Makes them one after the other; ends at the first that `take` fails on.
+    /// Generates the rows one by one. Stops at the first error of `take`.
     pub(crate) fn each<E>(&self, mut take: impl FnMut(&Row) -> Result<(), E>) -> Result<(), E> {
         let mut draw = Draw::new(self.seed);
         let words = Words::new(&mut draw);
@@ -68,7 +68,7 @@ mod tests {
             let rows = Rows { count: 500, seed };
             let taken = rows.each(|row| {
                 assert!(row.note.len() <= 160 && row.city.len() <= 40);
-                // No database reads letters and digits in another way than meant.
+                // Letters and digits have no special meaning in any of the databases.
                 let plain = |c: char| c.is_ascii_lowercase() || c == ' ';
                 assert!(row.note.chars().all(plain) && row.city.chars().all(plain));
                 all.push(format!("{} {} {} {}", row.id, row.city, row.amount, row.note));

@@ -1,5 +1,5 @@
-//! Database servers of our own: in a scratch directory, reached by a socket that is ours alone, run
-//! by a user without rights, and gone with the value.
+//! Temporary database servers. Each runs in a scratch directory as a user without privileges,
+//! listens on a private socket, and stops when its value is dropped.
 
 use crate::client::ClientCall;
 use crate::command::{run_to_end, stderr_summary};
@@ -15,15 +15,15 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// A server that does not answer by then will not.
+/// Longest time to wait for the first answer of a server.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
-/// Of the end of a log, what is told of a server that failed.
+/// Bytes of the end of a failed server's log that the message quotes.
 const TOLD: usize = 1500;
-/// A socket's path has at most 107 characters (unix(7)); so many are left to its directory.
+/// The path of a socket has at most 107 characters (unix(7)). This many are left for its directory.
 const SOCKETS_PATH_MAX: usize = 90;
 
-/// Ends what it starts when we are gone, and gives away rights.
+/// Starts a program that ends with this process, and drops privileges.
 const SETPRIV: Program = Program { name: "setpriv", package: "util-linux" };
 
 /// A server, running or not.
@@ -31,13 +31,13 @@ pub struct Server {
     database: Database,
     program: PathBuf,
     setpriv: PathBuf,
-    /// Whom it runs as, where that is not us.
+    /// The user that runs the server, if it is not this process's user.
     user: Option<User>,
     data: PathBuf,
     log: PathBuf,
-    /// Holds the socket.
+    /// The directory of the socket.
     sockets: PathBuf,
-    /// Is that directory, where it is not beside the data.
+    /// The temporary directory of the socket, if the path beside the data is too long.
     _elsewhere: Option<TempDir>,
     child: Option<Child>,
 }
@@ -49,7 +49,8 @@ struct User {
 }
 
 impl User {
-    /// One without rights, when we are root: servers refuse to be.
+    /// A user without privileges, if this process runs as root, because servers refuse to run as
+    /// root.
     fn for_server(database: Database) -> Result<Option<User>, Failure> {
         if !geteuid().is_root() {
             return Ok(None);
@@ -64,13 +65,13 @@ impl User {
     }
 }
 
-/// A number of a user, as id(1) says.
+/// The id that id(1) prints for a user.
 fn id(option: &str, name: &str) -> Option<u32> {
     let said = Command::new("id").args([option, name]).stderr(Stdio::null()).output().ok()?;
     String::from_utf8(said.stdout).ok()?.trim().parse().ok()
 }
 
-/// Beside the data, or where paths are short.
+/// The directory of the socket: beside the data, or a temporary directory if that path is too long.
 fn place_of_sockets(home: &Path) -> Result<(PathBuf, Option<TempDir>), Failure> {
     let beside = home.join("sockets");
     if beside.as_os_str().len() <= SOCKETS_PATH_MAX {
@@ -83,7 +84,7 @@ fn place_of_sockets(home: &Path) -> Result<(PathBuf, Option<TempDir>), Failure> 
 }
 
 impl Server {
-    /// Makes the files of a server in a directory that is there; starts nothing.
+    /// Creates the files of a server in an existing directory. Starts nothing.
     ///
     /// # Errors
     /// A program is not installed, with the package that holds it; the files cannot be made.
@@ -139,7 +140,7 @@ impl Server {
         run_to_end(&mut command, &name).map_err(|failure| self.explained(failure))
     }
 
-    /// Whoever owns the directories above may keep the server's user out of them.
+    /// Adds a hint to a failure: the server's user may lack access to a directory above the data.
     fn explained(&self, failure: Failure) -> Failure {
         match (&self.user, failure.0.contains("ermission denied")) {
             (Some(user), true) => Failure(format!(
@@ -152,8 +153,8 @@ impl Server {
         }
     }
 
-    /// A program run as the server's user, ended when we are gone, out of reach of what the
-    /// terminal sends us.
+    /// A command that runs a program as the server's user. It ends with this process and receives
+    /// no signals from the terminal.
     fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(&self.setpriv);
         command.args(["--pdeathsig", "TERM"]);
@@ -165,7 +166,7 @@ impl Server {
         command
     }
 
-    /// How to get there.
+    /// How to connect to the server.
     ///
     /// # Errors
     /// The client is not installed.
@@ -185,12 +186,13 @@ impl Server {
         ClientCall::new(self.database, arguments, Vec::new()).map(Connection::Client)
     }
 
-    /// Directory of its socket.
+    /// The directory of the socket.
     pub fn sockets(&self) -> &Path {
         &self.sockets
     }
 
-    /// Starts it, unless it runs, and waits until it answers; gives up when `should_continue` says no.
+    /// Starts the server unless it runs, and waits until it answers. Stops waiting when
+    /// `should_continue` returns false.
     ///
     /// # Errors
     /// Why it does not answer, with the end of its log.
@@ -235,7 +237,7 @@ impl Server {
                 format!("--socket={sockets}/socket"),
                 format!("--pid-file={sockets}/pid"),
                 "--skip-networking".to_owned(),
-                // A server that was just started is to be cold.
+                // A restarted server must start with an empty buffer pool.
                 "--innodb-buffer-pool-dump-at-shutdown=OFF".to_owned(),
                 "--innodb-buffer-pool-load-at-startup=OFF".to_owned(),
             ]),
@@ -256,13 +258,14 @@ impl Server {
         stderr_summary(&log[log.len().saturating_sub(TOLD)..])
     }
 
-    /// Stops it as its manual says, with everything written; after a minute of waiting, at once.
+    /// Stops the server as its manual says, after it has written everything. Kills it after a
+    /// minute.
     pub fn stop(&mut self) {
         let Some(mut child) = self.child.take() else { return };
-        // PostgreSQL ends sessions on SIGINT and waits for them on SIGTERM.
+        // PostgreSQL ends sessions on SIGINT; on SIGTERM it waits for them.
         let signal = if self.database == Database::Postgres { Signal::INT } else { Signal::TERM };
         if let Some(pid) = Pid::from_raw(child.id().cast_signed()) {
-            // One that has ended needs no signal.
+            // A server that has already ended needs no signal.
             let _ = kill_process(pid, signal);
         }
         let began = Instant::now();

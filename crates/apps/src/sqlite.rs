@@ -15,7 +15,7 @@ fn failed(error: rusqlite::Error) -> Failure {
 }
 
 impl Sqlite {
-    /// Opens a file, which is made where it is not there; temporary tables that do not stay in
+    /// Opens a file, which is created if it does not exist. Temporary tables that do not fit into
     /// memory go to its directory.
     pub(crate) fn open(file: &Path) -> Result<Sqlite, Failure> {
         let connection = Connection::open(file).map_err(failed)?;

@@ -1,9 +1,7 @@
 //! The task of a phase, and its execution.
 
-use crate::project;
 use crate::session::{Session, Statement};
-use crate::tree;
-use crate::{Connection, Failure, cache, command};
+use crate::{Connection, Failure, cache, command, project, tree};
 use host::Host;
 use record::{Amount, CacheState, Nanos, Work, WorkPart};
 use serde::{Deserialize, Serialize};

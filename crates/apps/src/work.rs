@@ -7,8 +7,7 @@ mod request;
 pub use crate::tree::measure;
 pub use request::{AppRequest, DatabaseTarget, Kind, PlannedPhase, UserTree};
 
-use crate::programs;
-use crate::{Database, Failure};
+use crate::{Database, Failure, programs};
 use std::path::Path;
 
 impl AppRequest {
