@@ -1,15 +1,14 @@
-//! From settings to jobs: which option a name means, in which order options take effect, and what
-//! a section inherits.
+//! Applies settings to jobs: which option a name means, in which order options take effect, and
+//! which options a section inherits.
 
-use crate::error::Diagnostics;
-use crate::error::Origin;
+use crate::error::{Diagnostics, Origin};
 use crate::file::{Section, Setting, shorten};
 use crate::model::Job;
 use crate::options::{self, OptionDef};
 use crate::value::Units;
 use record::distinct;
 
-/// Names longer than this are noise, not misspelt options.
+/// Longer names are not searched for misspellings.
 const LONGEST_MISSPELLING: usize = 40;
 
 /// An option as given: its canonical name, its value with variables replaced.
@@ -19,11 +18,11 @@ pub struct Given {
     pub name: &'static str,
     /// `None`: alone, without `=`.
     pub value: Option<String>,
-    /// Where.
+    /// Where it was given.
     pub origin: Origin,
 }
 
-/// In which order the options of a section take effect.
+/// The order in which the options of a section take effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// As fio sorts a section of a job file: core options by rank, then those of the engine.
@@ -32,23 +31,23 @@ pub enum Order {
     Typed,
 }
 
-/// A job in the making.
+/// A job under construction.
 #[derive(Clone, Debug, Default)]
 pub struct Draft {
     /// The job so far.
     pub job: Job,
-    /// Its engine as named last, whether or not that engine works.
+    /// The last engine named, whether or not that engine works.
     pub engine: Option<String>,
     /// Options of the global sections before it.
     pub global: Vec<Given>,
     /// Options of its own section, in the order they took effect.
     pub own: Vec<Given>,
-    /// Options of engines, given globally, that wait for a job to name its engine.
+    /// Global options of engines, applied when a job names its engine.
     pub waiting: Vec<Setting>,
 }
 
 impl Draft {
-    /// The job a section begins, given what global sections said before it.
+    /// The job of a section, with the options of the global sections before it.
     pub fn begin(&self, section: &Section) -> Draft {
         let mut draft = self.clone();
         draft.job.identity.name = section.name.clone();
@@ -56,7 +55,7 @@ impl Draft {
         draft
     }
 
-    /// Applies settings as the job's own, and what waited for its engine.
+    /// Applies the job's own settings, and the waiting options of its engine.
     pub fn apply(&mut self, section: &Section, order: Order, diagnostics: &mut Diagnostics) {
         let waiting = std::mem::take(&mut self.waiting);
         let settings: Vec<&Setting> = waiting.iter().chain(&section.settings).collect();
@@ -71,7 +70,8 @@ impl Draft {
         self.global.extend(given);
     }
 
-    /// Applies global settings; options of engines other than the one named so far wait for jobs.
+    /// Applies global settings. Options of engines other than the last one named wait until a job
+    /// names the engine.
     pub fn apply_beside(&mut self, section: &Section, diagnostics: &mut Diagnostics) {
         let is_core = |setting: &&Setting| options::find(&setting.name).is_some();
         let (core, others): (Vec<&Setting>, Vec<&Setting>) =
@@ -88,8 +88,8 @@ impl Draft {
         self.waiting.extend(later.into_iter().cloned());
     }
 
-    /// The job, its options as typed in it. Options without a value are left out, as fio leaves
-    /// them out of its JSON.
+    /// The finished job, with its options as typed. Options without a value are omitted, as in
+    /// fio's JSON.
     pub fn finish(self) -> Job {
         let mut job = self.job;
         job.options.global = with_values(&self.global);
@@ -131,8 +131,8 @@ impl Draft {
         given
     }
 
-    /// The option of this job's engine with a name; `None` when it belongs to an engine and this
-    /// job's is one that was already complained about.
+    /// The option of this job's engine with this name; `None` if it belongs to an engine and an
+    /// error about this job's engine was already reported.
     fn engine_option(
         &self,
         name: &str,
@@ -178,7 +178,7 @@ impl Draft {
             self.engine = Some(name.split(':').next().unwrap_or(name).to_string());
         }
         if self.job.queue.engine != before {
-            // Options belong to an engine: another one starts from its own defaults.
+            // Another engine starts from its own defaults.
             self.job.queue.options = Default::default();
         }
     }
@@ -195,7 +195,7 @@ pub fn engines_with(name: &str) -> Vec<&'static str> {
     distinct(options::all().filter(named).flat_map(|def| def.engines).copied())
 }
 
-/// What to say of a name that no option has.
+/// The error for an unknown option.
 pub fn unknown(name: &str, section: Option<&str>) -> String {
     let place = section.map_or(String::new(), |section| format!(" in [{}]", shorten(section)));
     let near = match name.len() <= LONGEST_MISSPELLING {
@@ -206,9 +206,9 @@ pub fn unknown(name: &str, section: Option<&str>) -> String {
     format!("unknown option '{}'{place}{hint}", shorten(name))
 }
 
-/// When an option of a section takes effect: lower first, as typed among equals. Units come before
-/// the sizes they change, file names after the directories they are put in. Seen in the order of
-/// fio's --showcmd for every option it has.
+/// The rank of an option: options of lower rank take effect first, options of equal rank in the
+/// order typed. Units come before the sizes they change, file names after their directories.
+/// Oracle: fio's --showcmd for every option.
 fn rank(name: &str) -> i8 {
     match name {
         "kb_base" | "unit_base" | "cpus_allowed_policy" | "lockfile" => -1,
@@ -217,7 +217,7 @@ fn rank(name: &str) -> i8 {
     }
 }
 
-/// The place a section of the command line has.
+/// A section of the command line.
 pub fn command_line_section(name: &str) -> Section {
     Section {
         name: name.into(),

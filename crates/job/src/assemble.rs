@@ -1,32 +1,31 @@
-//! From the sections of command line and job files to the jobs of an invocation.
+//! Turns the sections of command line and job files into the jobs of an invocation.
 
 use crate::apply::{Draft, Given, Order, with_values};
-use crate::error::Diagnostics;
-use crate::error::Origin;
+use crate::error::{Diagnostics, Origin};
 use crate::explain;
 use crate::file::{Reader, Section, Setting};
 use crate::invocation::{Action, Dialect, Inputs, Invocation, Override};
 use crate::showcmd::Shown;
 
-/// Sections on their way to jobs.
+/// Turns sections into jobs.
 pub struct Assembly<'a> {
     dialect: Dialect,
     inputs: &'a dyn Inputs,
     invocation: &'a mut Invocation,
     diagnostics: &'a mut Diagnostics,
-    /// What the command line said before any job.
+    /// The options of the command line before the first job.
     beside: Draft,
-    /// The same, where it overrides job files.
+    /// The same, if they override job files.
     overrides: Option<Section>,
-    /// What holds whatever all of these say.
+    /// Options that override all of these.
     varied: &'a [Override],
 }
 
-/// Where an option stood that a sweep varies.
+/// The origin of an option that a sweep varies.
 const VARIED: &str = "--vary";
 
 impl<'a> Assembly<'a> {
-    /// Nothing assembled yet.
+    /// An assembly without sections.
     pub fn new(
         dialect: Dialect,
         inputs: &'a dyn Inputs,
@@ -37,7 +36,7 @@ impl<'a> Assembly<'a> {
         Assembly { dialect, inputs, invocation, diagnostics, beside, overrides: None, varied: &[] }
     }
 
-    /// With options that hold whatever command line and job files say.
+    /// Adds options that override command line and job files.
     pub fn with(self, varied: &'a [Override]) -> Self {
         Assembly { varied, ..self }
     }
@@ -61,7 +60,7 @@ impl<'a> Assembly<'a> {
                         self.beside.apply_global(&section, Order::Typed, self.diagnostics);
                     }
                 }
-                // A value that is wrong was reported now, and need not be for each job again.
+                // Wrong values were reported here; they must not be reported again for each job.
                 let sound = self.diagnostics.errors.is_empty();
                 if index == 0 && self.dialect == Dialect::Fathom && sound {
                     self.overrides = Some(section).filter(|given| !given.settings.is_empty());
@@ -87,7 +86,7 @@ impl<'a> Assembly<'a> {
         self.invocation.global_options = with_values(&self.beside.global);
     }
 
-    /// Keywords mean the same on the command line; variables are the shell's to replace.
+    /// Replaces keywords. On the command line, the shell replaces variables.
     fn expanded(&self, section: &Section) -> Section {
         let keywords = self.inputs.keywords();
         let mut section = section.clone();
@@ -114,7 +113,7 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    /// What the sections of a file start from.
+    /// The options that the sections of a file start from.
     fn base(&mut self, index: usize, path: &str) -> Draft {
         if self.dialect == Dialect::Fathom || index == 0 {
             return Draft { waiting: Vec::new(), ..self.beside.clone() };
@@ -129,8 +128,8 @@ impl<'a> Assembly<'a> {
         Draft::default()
     }
 
-    /// Turns the sections of one file into jobs; returns the file as a command line. Files run one
-    /// after the other, so the first job of a later one waits for those before it.
+    /// Turns the sections of one file into jobs. Returns the file as a command line. Files run one
+    /// after the other, so the first job of a later file waits for the jobs before it.
     fn file(&mut self, mut base: Draft, sections: &[Section], later: bool) -> String {
         let mut shown = Shown::new(self.dialect, &base.global);
         let from = self.invocation.jobs.len();
@@ -157,7 +156,7 @@ impl<'a> Assembly<'a> {
         shown.finish()
     }
 
-    /// Sets what is varied in the job of this name.
+    /// Sets the varied options in the job of this name.
     fn vary(&mut self, draft: &mut Draft, job: &str) {
         let holds = |varied: &&Override| varied.job.as_deref().is_none_or(|name| name == job);
         let origin = Origin::file(VARIED);
@@ -180,7 +179,7 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    /// fio prints the global options of the last file; we those of all.
+    /// fio prints the global options of the last file; fathom prints those of all files.
     fn keep_globals(&mut self, global: &[Given]) {
         let known = self.beside.global.len();
         match self.dialect {
@@ -191,7 +190,7 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    /// A section asked for by a name that no file has.
+    /// Reports sections of `--section` that no file has.
     fn check_sections(&mut self, wanted: &[String], names: &[String]) {
         if self.invocation.job_files.is_empty() {
             return;

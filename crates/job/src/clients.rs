@@ -1,12 +1,12 @@
-//! `--client`: which server gets which part of a command line.
+//! `--client`: the options and job files for each server.
 
 use crate::invocation::{Client, Inputs, Invocation};
 
-/// Hosts a file may name; more are a wrong file more likely than a wish.
+/// Most hosts in a file. A file with more is probably the wrong file.
 const HOSTS_MAX: usize = 10_000;
 
-/// The clients of an invocation, complete: hosts of a file one by one, each with what stood before
-/// the first `--client`.
+/// Completes the clients of an invocation: adds the options before the first `--client` to each,
+/// and replaces a file of hosts by its hosts.
 ///
 /// # Errors
 /// What is wrong with a file of hosts.
@@ -33,7 +33,8 @@ pub(crate) fn complete(
     Ok(())
 }
 
-/// The hosts a file names, one a line; `None` when there is no such file, so that it is an address.
+/// The hosts in a file, one per line; `None` if there is no such file, because the name is then an
+/// address.
 fn hosts(name: &str, inputs: &dyn Inputs) -> Result<Option<Vec<String>>, String> {
     if name.starts_with("sock:") {
         return Ok(None);

@@ -1,25 +1,23 @@
-//! The command line: options of the program, options of jobs, job files; and with them everything
-//! an invocation says.
+//! Parses the command line and the job files it names into an [`Invocation`].
 //!
-//! Options are read as fio reads them: `--name=value`, `--name value`, both with one dash as well,
-//! and any name may be cut as long as one option is left that it can mean. Options before the first
-//! `--name` are global.
+//! Options are read as fio reads them: `--name=value`, `--name value`, both also with one dash.
+//! Names may be abbreviated as long as they are unambiguous. Options before the first `--name` are
+//! global.
 
-use crate::apply;
 use crate::assemble::Assembly;
-use crate::clients;
 use crate::error::{Diagnostics, JobError, JobErrors, Origin};
 use crate::file::{Section, Setting};
 use crate::invocation::{Action, Dialect, Inputs, Invocation, Override};
 use crate::options::{self, Kind, OptionDef};
 use crate::profile::{self, Profile, ProfileOption};
 use crate::program_options::{OPTIONS, ProgramOption, Role, Takes};
+use crate::{apply, clients};
 use record::{Format, Severity};
 
-/// Reads a command line (without the program's name) and the job files it names.
+/// Parses a command line (without the program's name) and the job files it names.
 ///
 /// # Errors
-/// Every mistake of the command line and of all files.
+/// All mistakes in the command line and the files.
 pub fn parse(
     args: &[String],
     dialect: Dialect,
@@ -28,10 +26,10 @@ pub fn parse(
     parse_with(args, &[], dialect, inputs)
 }
 
-/// As [`parse`], with options of jobs that hold whatever the command line and the job files say.
+/// Like [`parse`], with options that override those of the command line and the job files.
 ///
 /// # Errors
-/// Those of [`parse`], and an override for a job that is not there.
+/// As for [`parse`], and when an override names a job that does not exist.
 pub fn parse_with(
     args: &[String],
     overrides: &[Override],
@@ -45,11 +43,11 @@ pub fn parse_with(
     }
 }
 
-/// As [`parse`], but with `files` in place of the job files and the jobs that the command line
-/// names. What it says beside them holds for these as well.
+/// Like [`parse`], but with `files` instead of the job files and jobs of the command line. Its
+/// other options apply to them as well.
 ///
 /// # Errors
-/// Those of [`parse`].
+/// As for [`parse`].
 pub fn parse_instead(
     args: &[String],
     files: &[String],
@@ -65,21 +63,21 @@ pub fn parse_instead(
     scan.finish(inputs, &[])
 }
 
-/// The arguments, taken apart.
+/// The arguments that were parsed so far.
 struct Scan {
     dialect: Dialect,
     invocation: Invocation,
-    /// The first holds what stood before any `--name`.
+    /// The first section holds the options before the first `--name`.
     sections: Vec<Section>,
-    /// What of it goes to servers, all that stood before the first of them.
+    /// The arguments before the first `--client` that are sent to all servers.
     before: Vec<String>,
-    /// The workload of another tool that is asked for, with its options.
+    /// The profile of `--profile`, and its options.
     profile: Option<&'static Profile>,
     profile_options: profile::Given,
     diagnostics: Diagnostics,
 }
 
-/// What a name on the command line means.
+/// The option that a name on the command line means.
 #[derive(Clone, Copy)]
 enum Named {
     Program(&'static ProgramOption),
@@ -96,7 +94,7 @@ impl Scan {
         Scan { dialect, invocation, sections, before, profile: None, profile_options, diagnostics }
     }
 
-    /// Takes all arguments. An option that ends the program ends this.
+    /// Parses all arguments. Stops at an option that selects an action, and returns it.
     fn arguments(&mut self, args: &[String]) -> Option<Action> {
         self.profile = profile_of(args);
         let mut args = args.iter().map(String::as_str).peekable();
@@ -135,7 +133,7 @@ impl Scan {
         None
     }
 
-    /// A job file: of the server named last, if one was.
+    /// Adds a job file, to the last server if there is one.
     fn job_file(&mut self, path: &str) {
         let invocation = &mut self.invocation;
         match invocation.clients.last_mut() {
@@ -144,7 +142,7 @@ impl Scan {
         }
     }
 
-    /// Where options go that are for servers.
+    /// The list that receives options for servers.
     fn outgoing(&mut self) -> &mut Vec<String> {
         match self.invocation.clients.last_mut() {
             Some(client) => &mut client.arguments,
@@ -152,7 +150,7 @@ impl Scan {
         }
     }
 
-    /// Reads the job files; everything together is the invocation.
+    /// Reads the job files and completes the invocation.
     fn finish(self, inputs: &dyn Inputs, overrides: &[Override]) -> Result<Invocation, JobErrors> {
         let Scan {
             dialect,
@@ -166,7 +164,8 @@ impl Scan {
         if invocation.formats.is_empty() {
             invocation.formats.push(Format::Normal);
         }
-        // Jobs for servers are read there, where their files and CPUs are.
+        // Servers parse their jobs themselves, because jobs depend on the files and CPUs of the
+        // machine.
         let here = invocation.clients.is_empty() && invocation.server.is_none();
         if let (true, Some(profile)) = (here, profile) {
             match profile.sections(&profile_options, inputs.keywords()) {
@@ -174,7 +173,7 @@ impl Scan {
                     let text = "--profile: is all there is to run; leave the job files out";
                     diagnostics.error(&Origin::command_line(), text);
                 }
-                // What is given beside it overrides its defaults.
+                // Options given beside the profile override its defaults.
                 Ok(made) => {
                     let (defaults, jobs) = made.split_at(1);
                     sections.splice(1..1, jobs.iter().cloned());
@@ -208,11 +207,11 @@ impl Scan {
         self.diagnostics.error(&Origin::command_line(), text);
     }
 
-    /// What `--name`, `-name` or a letter means.
+    /// The option that `--name`, `-name` or a letter means.
     fn look_up(&self, typed: &str) -> Result<Named, String> {
         let name = typed.strip_prefix("--").unwrap_or(&typed[1..]);
-        // Ours work under the name fio as well, where a refusal may ask for them, but only in full:
-        // there they must not make ambiguous what fio takes for one of its own.
+        // fathom's own options also work under the name fio, because messages may suggest them, but
+        // only if they are written in full: abbreviations must keep fio's meaning.
         let offered = |option: &&ProgramOption| self.dialect == Dialect::Fathom || !option.ours;
         let own = self.profile.and_then(|p| p.options.iter().find(|option| option.name == name));
         if let Some(option) = own {
@@ -288,7 +287,7 @@ impl Scan {
             value: value.map(Into::into),
             origin: Origin::command_line(),
         };
-        // An abbreviation names no option of the table.
+        // An abbreviation is replaced by the full name.
         let setting = match options::find(&setting.name).or_else(|| engine_option(&setting.name)) {
             Some(_) => setting,
             None => Setting { name: def.name.into(), ..setting },
@@ -299,7 +298,7 @@ impl Scan {
 }
 
 impl Named {
-    /// Whether it is about jobs, wherever these run.
+    /// Whether the option is sent to servers.
     fn is_sent(self) -> bool {
         match self {
             Named::Program(option) => option.sent,
@@ -318,7 +317,7 @@ impl Named {
     }
 }
 
-/// The profile a line asks for: its options mean something wherever they stand.
+/// The profile named by the command line. It is needed first, because its options may precede it.
 fn profile_of(args: &[String]) -> Option<&'static Profile> {
     let value = |(at, argument): (usize, &String)| {
         let apart = || args.get(at + 1).cloned();
@@ -332,12 +331,12 @@ fn profile_of(args: &[String]) -> Option<&'static Profile> {
     profile::find(&name).ok()
 }
 
-/// An option of any engine: which engine it is for is known only when the whole line is.
+/// An option of any engine. The engine is known only after the whole command line is read.
 fn engine_option(name: &str) -> Option<&'static OptionDef> {
     options::all().find(|def| !def.engines.is_empty() && def.names().any(|known| known == name))
 }
 
-/// The one option that a cut name can mean.
+/// The only option that an abbreviated name can mean.
 fn abbreviated(
     name: &str,
     program: impl Iterator<Item = &'static ProgramOption>,

@@ -1,10 +1,10 @@
-//! `--debug`: what is traced, and how traces of options look.
+//! `--debug`: the areas that are traced, and the trace of options.
 
 use crate::model::{Job, SteadyFigure, SteadyLimit};
 use crate::options::{self, Kind, OptionDef};
 use std::fmt::Write;
 
-/// Every area that can be traced, by fio's names, and what that tells here.
+/// Every area that can be traced, by fio's name, and what its trace shows.
 const AREAS: [(&str, &str); 19] = [
     ("process", "what state each worker is in"),
     ("file", "files that are added, opened and closed"),
@@ -31,10 +31,10 @@ fn names() -> impl Iterator<Item = &'static str> {
     AREAS.into_iter().map(|(name, _)| name)
 }
 
-/// What is traced.
+/// The traced areas and worker.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Debug {
-    /// Names out of those [`help`] lists.
+    /// Names of areas; [`help`] lists them.
     pub areas: Vec<&'static str>,
     /// Only this worker (numbers count from 1); `None`: all.
     pub job: Option<u32>,
@@ -44,7 +44,7 @@ impl Debug {
     /// Adds a list like "io,random,job:2"; "all" is every area.
     ///
     /// # Errors
-    /// What of it is no area.
+    /// The name that is not an area.
     pub fn add(&mut self, list: &str) -> Result<(), String> {
         for name in list.split(',') {
             let (name, number) = match name.split_once(':') {
@@ -76,7 +76,7 @@ impl Debug {
         self.areas.contains(&area)
     }
 
-    /// Whether what worker `number` does is traced.
+    /// Whether worker `number` is traced.
     pub fn follows(&self, number: u32) -> bool {
         self.job.is_none_or(|job| job == number)
     }
@@ -87,7 +87,7 @@ pub fn line(area: &str, id: u32, text: &str) -> String {
     format!("{area:<8} {id:<5} {text}\n")
 }
 
-/// What tracing "parse" prints of the options of jobs, a job after the other, by process `id`.
+/// The trace of area "parse": the options of each job, by process `id`.
 pub fn parse(jobs: &[Job], id: u32) -> String {
     let mut out = String::new();
     for job in jobs {
@@ -127,7 +127,7 @@ fn kind(def: &OptionDef) -> &'static str {
     }
 }
 
-/// What `steadystate` comes to.
+/// The threshold of `steadystate`.
 fn threshold(job: &Job, def: &OptionDef, value: &str) -> Option<String> {
     if def.name != "steadystate" {
         return None;
@@ -150,7 +150,7 @@ fn threshold(job: &Job, def: &OptionDef, value: &str) -> Option<String> {
     })
 }
 
-/// The number an option comes to, where it is one.
+/// The parsed value of an option, if it is a number.
 fn number(job: &Job, def: &OptionDef, value: &str) -> Option<u64> {
     let counts = matches!(
         def.kind,
@@ -170,7 +170,7 @@ fn number(job: &Job, def: &OptionDef, value: &str) -> Option<u64> {
     }
 }
 
-/// The areas there are, as "--debug=help" lists them: first in fio's line, then what each tells.
+/// The output of `--debug=help`: the areas in fio's line, then what the trace of each shows.
 pub fn help(program: &str) -> String {
     let all = names().collect::<Vec<_>>().join(",");
     let mut out = format!("{program}: dumping debug options:{all},all\n");

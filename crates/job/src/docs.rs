@@ -1,12 +1,12 @@
-//! The options reference in Markdown, and its texts for the man page: all from the option tables, so
-//! that no document says anything else than the parser does.
+//! The options reference in Markdown, and texts for the man page. All of it is generated from the
+//! option tables, so documentation and parser agree.
 
 use crate::options::{self, Group, Kind, OptionDef, Status};
 use crate::program_options::{OPTIONS, ProgramOption};
 use record::Nanos;
 use std::fmt::Write;
 
-/// Groups in the order of the reference, with their titles.
+/// Groups and their titles, in the order of the reference.
 pub const GROUPS: &[(Group, &str)] = &[
     (Group::Job, "Jobs"),
     (Group::Time, "Time"),
@@ -26,7 +26,7 @@ pub const GROUPS: &[(Group, &str)] = &[
     (Group::Error, "Errors"),
 ];
 
-/// Exit codes of `fathom run` and what they mean.
+/// Exit codes of `fathom run` and their meanings.
 pub const EXITS: &[(&str, &str)] = &[
     ("0", "The jobs ran without error."),
     ("1", "A run had I/O errors, or a job did no I/O."),
@@ -35,7 +35,7 @@ pub const EXITS: &[(&str, &str)] = &[
     ("130", "Interrupted (143 by SIGTERM); what was measured until then was printed and kept."),
 ];
 
-/// How values are written: kind, then form.
+/// The syntax of values, by kind.
 pub const VALUES: &[(&str, &str)] = &[
     (
         "Numbers and sizes",
@@ -62,7 +62,7 @@ pub const VALUES: &[(&str, &str)] = &[
     ),
 ];
 
-/// What a job file is made of, a paragraph each.
+/// The syntax of job files, in paragraphs.
 pub const JOB_FILES: &[&str] = &[
     "A job file is text in sections. A line [NAME] begins a section, and each line after it is \
      one option: NAME=VALUE, or NAME alone for a switch. Blanks around a line mean nothing. A ';' \
@@ -166,7 +166,7 @@ fn unit(bare: Nanos) -> String {
     }
 }
 
-/// How a value is written.
+/// The syntax of a value.
 fn words(kind: Kind) -> String {
     match kind {
         Kind::Text => "text".into(),
@@ -204,7 +204,7 @@ fn program_mark(option: &ProgramOption) -> &'static str {
     if option.ours { " (fathom's own)" } else { "" }
 }
 
-/// Text as Markdown: what it would take for markup is escaped.
+/// Escapes characters that are markup in Markdown.
 fn markdown_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {

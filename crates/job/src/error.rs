@@ -1,13 +1,13 @@
-//! What is wrong with a job file or a command line, and where. All of it at once: a user mends a
-//! file once, not once a mistake.
+//! Mistakes in job files and command lines, with their places. All mistakes are reported at once,
+//! so that a user can correct a file in one go.
 
 use record::{Message, SourceText, distinct};
 use std::fmt;
 
-/// Errors kept; a file of noise has thousands, and nobody reads on after this many.
+/// Most errors that are kept. A file that is not a job file has thousands.
 const KEPT: usize = 100;
 
-/// Where something was typed.
+/// The place where something was typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
     /// Path of the job file as given ("-" is standard input), or "command line".
@@ -46,15 +46,15 @@ impl fmt::Display for Origin {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{origin}: {text}")]
 pub struct JobError {
-    /// Where.
+    /// Its place.
     pub origin: Origin,
-    /// What, what was expected, and what to do; one line.
+    /// What is wrong, what was expected, and what to do, in one line.
     pub text: String,
 }
 
 impl JobError {
-    /// A mistake at a place. Control characters of what was typed are replaced: they must not reach
-    /// a terminal.
+    /// A mistake at a place. Control characters are replaced, because they must not reach a
+    /// terminal.
     pub fn new(origin: &Origin, text: impl Into<String>) -> Self {
         let text: String = text.into();
         let shown = match text.contains(char::is_control) {
@@ -65,35 +65,35 @@ impl JobError {
     }
 }
 
-/// Every mistake of an invocation, in the order it was met. Displays one a line.
+/// All mistakes of an invocation, in the order they were found. Displayed one per line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JobErrors {
-    /// The first hundred.
+    /// The first hundred mistakes.
     pub list: Vec<JobError>,
-    /// How many more there were.
+    /// Number of further mistakes.
     pub more: usize,
 }
 
 impl JobErrors {
-    /// A single mistake of the command line.
+    /// A single mistake in the command line.
     pub fn usage(text: impl Into<String>) -> Self {
         JobErrors { list: vec![JobError::new(&Origin::command_line(), text)], more: 0 }
     }
 
-    /// Adds one.
+    /// Adds a mistake.
     pub fn push(&mut self, error: JobError) {
         if self.list.len() >= KEPT { self.more += 1 } else { self.list.push(error) }
     }
 
-    /// Puts the mistakes of each source in the order of its lines: options take effect, and are
-    /// found wrong, in another order than they are typed.
+    /// Sorts the mistakes of each source by line. Options are not applied in the order they are
+    /// typed, so mistakes are not found in that order.
     pub(crate) fn sort(&mut self) {
         let sources = distinct(self.list.iter().map(|error| error.origin.source.clone()));
         let place = |source: &String| sources.iter().position(|known| known == source);
         self.list.sort_by_key(|error| (place(&error.origin.source), error.origin.line));
     }
 
-    /// Nothing is wrong.
+    /// Whether there is no mistake.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
@@ -114,7 +114,7 @@ impl fmt::Display for JobErrors {
 
 impl std::error::Error for JobErrors {}
 
-/// What reading a command line and job files brings up beside the jobs.
+/// The results of parsing besides the jobs: mistakes, messages and the texts of files.
 #[derive(Debug, Default)]
 pub struct Diagnostics {
     /// Mistakes.

@@ -1,12 +1,12 @@
-//! What stands for something else in a value: `${NAME}` of the environment, and the keywords
-//! `$pagesize`, `$mb_memory` and `$ncpus`, with arithmetic on them.
+//! Replaces variables of the environment (`${NAME}`) and the keywords `$pagesize`, `$mb_memory` and
+//! `$ncpus` in values, and evaluates arithmetic with them.
 //!
-//! `$jobname`, `$jobnum` and `$filenum` are not touched: they mean something only once the files
-//! of a job are named.
+//! `$jobname`, `$jobnum` and `$filenum` are left as they are: they are replaced when the files of a
+//! job are named.
 
 use crate::value::{self, Units};
 
-/// What the keywords stand for; the machine is read elsewhere.
+/// The values of the keywords.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Keywords {
     /// `$pagesize`: memory page, bytes.
@@ -18,9 +18,9 @@ pub struct Keywords {
 }
 
 impl Keywords {
-    /// Replaces keywords. A value that held one and is an arithmetic expression then, such as
-    /// `8*$mb_memory`, is calculated; division is of whole numbers. As in fio, `%`, `^` and brackets
-    /// alone make no expression.
+    /// Replaces keywords. If the result is an arithmetic expression, such as `8*$mb_memory`, it is
+    /// evaluated with whole numbers. As in fio, `%`, `^` and brackets alone do not make an
+    /// expression.
     pub fn expand(&self, value: &str) -> String {
         let pairs =
             [("$pagesize", self.page_size), ("$mb_memory", self.memory_mib), ("$ncpus", self.cpus)];
@@ -37,8 +37,8 @@ impl Keywords {
     }
 }
 
-/// Replaces each `${NAME}` by what `lookup` gives for it; nothing where it gives nothing. A `${`
-/// that is never closed stays as it is.
+/// Replaces each `${NAME}` by the result of `lookup`, or by nothing if there is none. A `${` that
+/// is not closed stays.
 pub fn environment(value: &str, lookup: &dyn Fn(&str) -> Option<String>) -> String {
     let mut out = String::with_capacity(value.len());
     let mut rest = value;
@@ -52,7 +52,8 @@ pub fn environment(value: &str, lookup: &dyn Fn(&str) -> Option<String>) -> Stri
     out
 }
 
-/// The result of an expression; `None` when the text is none, or the result is out of range.
+/// The result of an expression; `None` if the text is not an expression or the result is out of
+/// range.
 fn calculate(text: &str) -> Option<String> {
     if !text.contains(['+', '-', '*', '/']) {
         return None;
@@ -69,7 +70,7 @@ mod tests {
 
     #[test]
     fn keywords_are_replaced_and_calculated() {
-        // What fio shows for the same values, where it takes them (tests/oracle.rs).
+        // fio shows the same for the values that it accepts (tests/oracle.rs).
         for (typed, expanded) in [
             ("$pagesize", "4096"),
             ("8*$pagesize", "32768"),

@@ -1,15 +1,15 @@
-//! Where the options of a job come from (`--explain`).
+//! The origins of a job's options (`--explain`).
 
 use crate::apply::{Draft, Given};
 use crate::options;
 use std::fmt::Write;
 
-/// Shown even where they were not given: what most decides a figure.
+/// Options that are shown even if they were not given, because they influence results most.
 const ALWAYS: [&str; 8] =
     ["rw", "bs", "size", "ioengine", "iodepth", "direct", "numjobs", "runtime"];
 
-/// A job's options, a line each, in the order they took effect: the value that counts, where it was
-/// given, and what it took the place of. Then the most important of those that were not given.
+/// A job's options, one per line, in the order they took effect: the effective value, where it was
+/// given, and what it replaced. Then the options of `ALWAYS` that were not given.
 pub fn job(draft: &Draft) -> String {
     let given: Vec<&Given> = draft.global.iter().chain(&draft.own).collect();
     let mut lines: Vec<(String, String)> = Vec::new();
@@ -18,7 +18,7 @@ pub fn job(draft: &Draft) -> String {
         if given[at + 1..].iter().any(|other| other.name == option.name) {
             continue;
         }
-        // What overrides a job file from beside it was said once, though it counts twice.
+        // An option that overrides job files occurs twice in the list, but was given once.
         let over: Vec<String> = given[..at]
             .iter()
             .filter(same)

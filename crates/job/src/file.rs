@@ -1,31 +1,30 @@
-//! Job files: from bytes to sections of settings. What the settings mean is `apply`'s business.
+//! Parses job files into sections of settings. `apply` interprets the settings.
 //!
-//! The format is fio's, its corners included where a working file may depend on them: `;` and `#`
-//! begin a comment anywhere in a line, quotes and backslashes mean nothing, a line is never
-//! continued on the next, and every section whose name begins with "global" sets defaults.
+//! The format is fio's, including its oddities: `;` and `#` begin a comment anywhere in a line,
+//! quotes and backslashes have no meaning, a line is never continued on the next one, and every
+//! section whose name begins with "global" sets defaults.
 
 use crate::error::{Diagnostics, Origin};
-use crate::expand;
 use crate::invocation::{Dialect, Inputs};
-use crate::options;
+use crate::{expand, options};
 use record::SourceText;
 use std::io;
 use std::path::Path;
 
-/// How deep includes may nest.
+/// Deepest nesting of includes.
 const INCLUDE_DEPTH: usize = 16;
 
-/// How many files one job file may include in all.
+/// Most files that one job file may include in total.
 const INCLUDES: usize = 1000;
 
 /// One option as typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// Its name, whatever it is.
+    /// Its name, known or not.
     pub name: String,
-    /// What stood after `=`, variables replaced; `None` without `=`.
+    /// The text after `=`, with variables replaced; `None` without `=`.
     pub value: Option<String>,
-    /// Where it stood.
+    /// Its place.
     pub origin: Origin,
 }
 
@@ -34,30 +33,30 @@ pub struct Setting {
 pub struct Section {
     /// Its name.
     pub name: String,
-    /// It sets defaults for the sections after it.
+    /// Whether it sets defaults for the sections after it.
     pub global: bool,
-    /// Where it began.
+    /// The place of its first line.
     pub origin: Origin,
     /// Its options, in order.
     pub settings: Vec<Setting>,
 }
 
-/// Whether a section of this name sets defaults, by fio's rule.
+/// Whether a section of this name sets defaults in fio.
 pub fn is_global(name: &str) -> bool {
     name.starts_with("global")
 }
 
 /// Reads job files.
 pub struct Reader<'a> {
-    /// Where bytes and variables come from.
+    /// The source of files and variables.
     pub inputs: &'a dyn Inputs,
-    /// Whose rules apply where they differ.
+    /// The rules that apply.
     pub dialect: Dialect,
     /// Names of the job sections wanted; empty: all.
     pub wanted: &'a [String],
 }
 
-/// One line, comment and blanks removed.
+/// A line without its comment and surrounding blanks.
 #[derive(Debug, PartialEq)]
 enum Line<'a> {
     Blank,
@@ -66,29 +65,29 @@ enum Line<'a> {
     Setting { name: &'a str, value: Option<&'a str> },
 }
 
-/// Which section a line belongs to.
+/// The section that a line belongs to.
 enum Current {
-    /// None has begun yet; whether that was complained about.
+    /// None yet; `reported`: an error about this was reported.
     None { reported: bool },
-    /// One that is not wanted.
+    /// A section that is not wanted.
     Skipped,
-    /// The last one.
+    /// The last section.
     Last,
 }
 
 /// The sections of one job file so far.
 struct Parsed {
     sections: Vec<Section>,
-    /// Names of job sections, those not wanted too.
+    /// Names of all job sections, wanted or not.
     names: Vec<String>,
     current: Current,
-    /// Files included.
+    /// Number of included files.
     included: usize,
 }
 
 impl Reader<'_> {
-    /// The wanted sections of a file, and the names of all its job sections. Everything that is
-    /// wrong goes to `diagnostics`; the file's text as well.
+    /// The wanted sections of a file, and the names of all its job sections. Mistakes and the text
+    /// of the file go to `diagnostics`.
     pub fn read(&self, path: &str, diagnostics: &mut Diagnostics) -> (Vec<Section>, Vec<String>) {
         let mut parsed = Parsed {
             sections: Vec::new(),
@@ -103,7 +102,8 @@ impl Reader<'_> {
         (parsed.sections, parsed.names)
     }
 
-    /// Takes in the lines of a file; `stack` names it, and before it the files that include it.
+    /// Parses the lines of a file. `stack` holds the names of the files that include it, and its
+    /// own name last.
     fn lines(
         &self,
         bytes: &[u8],
@@ -151,7 +151,7 @@ impl Reader<'_> {
                 Dialect::Fio => diagnostics.warn(&origin, None, &text),
             }
         }
-        // Where fio finds no bracket it takes the last character for one.
+        // Without a closing bracket, fio removes the last character.
         let name = match (closed, name.char_indices().next_back()) {
             (false, Some((last, _))) => &name[..last],
             _ => name,
@@ -214,8 +214,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Takes in a file in the place of the line that names it. The path counts from the working
-    /// directory, or else from the directory of the including file.
+    /// Parses an included file. The path is relative to the working directory, or else to the
+    /// directory of the including file.
     fn include(
         &self,
         path: &str,
@@ -265,7 +265,7 @@ impl Reader<'_> {
     }
 }
 
-/// What to say of a job file that cannot be read.
+/// The error for a job file that cannot be read.
 fn unreadable(path: &str, error: &io::Error) -> String {
     let why = match error.kind() {
         io::ErrorKind::NotFound => "there is no such file".to_string(),
@@ -282,7 +282,7 @@ fn unreadable(path: &str, error: &io::Error) -> String {
     format!("cannot read job file '{}': {why}{hint}", shorten(path))
 }
 
-/// Text short enough for a message.
+/// Shortens a text for a message.
 pub fn shorten(text: &str) -> String {
     match text.char_indices().nth(60) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -290,7 +290,7 @@ pub fn shorten(text: &str) -> String {
     }
 }
 
-/// Blanks as C's isspace has them.
+/// Removes surrounding blanks, as C's isspace defines them.
 fn trim(line: &[u8]) -> &[u8] {
     let blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0x0b;
     let from = line.iter().position(|byte| !blank(byte)).unwrap_or(line.len());
@@ -298,7 +298,7 @@ fn trim(line: &[u8]) -> &[u8] {
     &line[from..to]
 }
 
-/// Takes one line apart. The error says what is wrong with it.
+/// Parses one line. The error says what is wrong with it.
 fn parse_line(line: &[u8], dialect: Dialect) -> Result<Line<'_>, &'static str> {
     let comment = line.iter().position(|byte| matches!(byte, b';' | b'#'));
     let line = trim(&line[..comment.unwrap_or(line.len())]);
@@ -327,7 +327,7 @@ fn parse_line(line: &[u8], dialect: Dialect) -> Result<Line<'_>, &'static str> {
         Some((name, value)) => (name.trim_end(), Some(value)),
         None => (text, None),
     };
-    // fio keeps the blanks after '='; a file name may really begin with one.
+    // fio keeps the blanks after '=', because a file name may begin with one.
     let value = match dialect {
         Dialect::Fathom => value.map(str::trim_start),
         Dialect::Fio => value,

@@ -1,5 +1,5 @@
-//! Help on the terminal: on the program, on job options, on engines. All of it comes from the two
-//! option tables; job options are laid out as fio lays them out.
+//! Help on the terminal about the program, job options and engines. It is generated from the two
+//! option tables; job options have fio's layout.
 
 use crate::apply::engines_with;
 use crate::invocation::Dialect;
@@ -13,8 +13,8 @@ const NAMES: usize = 24;
 /// Width of the labels of one option's help.
 const LABELS: usize = 20;
 
-/// What `fathom run --help` shows: the options that most runs need, by what they are for. The words
-/// about each come from the tables; `--help-all` lists every option.
+/// The options that `fathom run --help` shows, by purpose. Their descriptions come from the tables;
+/// `--help-all` lists every option.
 const OVERVIEW: &[(&str, &[&str])] = &[
     ("What to measure", &["name", "filename", "directory", "size", "rw", "bs", "rwmixread"]),
     ("How", &["ioengine", "iodepth", "direct", "numjobs", "fsync", "verify", "rate_iops"]),
@@ -27,7 +27,7 @@ const OVERVIEW: &[(&str, &[&str])] = &[
     ("Help", &["help-all", "cmdhelp", "enghelp"]),
 ];
 
-/// What `fathom run --help` prints: what it is for, examples, the options of `OVERVIEW`.
+/// The output of `fathom run --help`: its purpose, examples, and the options of `OVERVIEW`.
 pub fn overview() -> String {
     let mut text = "\
 Run job files and jobs given as options (fio's), and say what the result is worth.
@@ -60,7 +60,7 @@ Usage: fathom run [OPTIONS] [JOB OPTIONS] [JOB FILE]...
     text
 }
 
-/// How the value of a kind is named in help.
+/// The placeholder of a value in help.
 pub fn placeholder(kind: Kind) -> &'static str {
     match kind {
         Kind::Text => "TEXT",
@@ -74,7 +74,7 @@ pub fn placeholder(kind: Kind) -> &'static str {
     }
 }
 
-/// Every option of the program and, for fathom's own users, every job option, a line each.
+/// The output of `--help-all`: every option of the program and every job option, one per line.
 pub fn all_options() -> String {
     let mut text = usage(Dialect::Fathom);
     for (group, title) in crate::docs::GROUPS {
@@ -86,7 +86,7 @@ pub fn all_options() -> String {
     text
 }
 
-/// What `fio --help` prints: every option of the program.
+/// The output of `fio --help`: every option of the program.
 pub fn usage(dialect: Dialect) -> String {
     let name = match dialect {
         Dialect::Fathom => "fathom run",
@@ -107,10 +107,10 @@ pub fn usage(dialect: Dialect) -> String {
     text
 }
 
-/// What `--cmdhelp[=name]` prints: one option in full, or a list of all.
+/// The output of `--cmdhelp[=name]`: one option in full, or a list of all.
 ///
 /// # Errors
-/// One line: there is no such option.
+/// There is no such option; in one line.
 pub fn command(name: Option<&str>) -> Result<String, String> {
     let core = || options::all().filter(|def| def.engines.is_empty());
     match name {
@@ -126,10 +126,11 @@ pub fn command(name: Option<&str>) -> Result<String, String> {
     }
 }
 
-/// What `--enghelp[=engine[,option]]` prints: the engines, the options of one, or one option.
+/// The output of `--enghelp[=engine[,option]]`: the engines, the options of one engine, or one
+/// option.
 ///
 /// # Errors
-/// One line: there is no such engine, or it has no such option.
+/// There is no such engine, or it has no such option; in one line.
 pub fn engine(name: Option<&str>, dialect: Dialect) -> Result<String, String> {
     let Some(name) = name.filter(|name| !name.is_empty()) else {
         return Ok(list(dialect));
@@ -152,8 +153,8 @@ pub fn engine(name: Option<&str>, dialect: Dialect) -> Result<String, String> {
     }
 }
 
-/// The engines that work, as fio lists those that it was built with; what else it may be built with
-/// is named to our own users only, since programs look for an engine in this list.
+/// The engines that work, in fio's format. Engines that are not built are listed only under the
+/// name fathom, because programs search fio's list for an engine.
 fn list(dialect: Dialect) -> String {
     let mut text = "Available IO engines:\n".to_string();
     for engine in engines().iter().filter(|engine| engine.works) {
@@ -168,7 +169,7 @@ fn list(dialect: Dialect) -> String {
     text
 }
 
-/// The engines the table knows.
+/// The engines of the table.
 fn engines() -> &'static [Choice] {
     options::find("ioengine").map_or(&[], |def| def.values)
 }
@@ -186,7 +187,7 @@ fn summary(def: &OptionDef) -> String {
     format!("{:<NAMES$}: {}{mark}\n", def.name, def.doc)
 }
 
-/// One option: its fields, one a line, then an empty line.
+/// One option: its fields, one per line, then an empty line.
 fn details(def: &OptionDef) -> String {
     let mut text = String::new();
     let mut field = |label: &str, value: &str| {
@@ -220,7 +221,7 @@ fn details(def: &OptionDef) -> String {
     text
 }
 
-/// How a value is written, in the words fio's users know.
+/// The syntax of a value, in fio's words.
 fn kind(kind: Kind) -> &'static str {
     match kind {
         Kind::Text | Kind::Choice | Kind::ChoiceWith => "string (opt=bla)",
@@ -241,7 +242,7 @@ fn kind(kind: Kind) -> &'static str {
     }
 }
 
-/// Bounds of a value, where there are any.
+/// The bounds of a value, if it has any.
 fn range(kind: Kind) -> Option<String> {
     match kind {
         Kind::Int { min: i64::MIN, max: i64::MAX, .. } => None,
@@ -254,7 +255,7 @@ fn range(kind: Kind) -> Option<String> {
     }
 }
 
-/// Text in lines of at most `width` characters, paragraphs apart.
+/// Wraps text to lines of at most `width` characters, with an empty line between paragraphs.
 fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for paragraph in text.split("\n\n").filter(|paragraph| !paragraph.trim().is_empty()) {

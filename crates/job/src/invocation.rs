@@ -1,4 +1,4 @@
-//! An invocation of the program: everything that its command line and job files ask for.
+//! An invocation of the program: its command line and job files, parsed.
 
 use crate::debug::Debug;
 use crate::expand::Keywords;
@@ -7,17 +7,16 @@ use record::{Format, Message, Nanos, SourceText};
 use std::io;
 use std::path::PathBuf;
 
-/// Whose rules apply where fathom and fio differ.
+/// The rules that apply where fathom and fio differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
     /// Options given beside a job file override that file, for every job.
     Fathom,
-    /// fio's own: options given beside a job file are defaults, which the first file may override
-    /// and the others never see.
+    /// fio's rules: options given beside job files are defaults for the first job file only.
     Fio,
 }
 
-/// Everything that comes from outside.
+/// The files and variables that parsing reads.
 pub trait Inputs {
     /// The bytes of a file; "-" is standard input.
     fn read(&self, path: &str) -> io::Result<Vec<u8>>;
@@ -27,17 +26,17 @@ pub trait Inputs {
     fn keywords(&self) -> Keywords;
 }
 
-/// What is to be done.
+/// The action to perform.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Action {
     /// Run the jobs.
     #[default]
     Run,
-    /// Nothing: they were parsed, and nothing was wrong.
+    /// Nothing: the jobs were parsed without errors.
     ParseOnly,
-    /// Print this: the job files as command lines, newlines included.
+    /// Print this text: the job files as command lines.
     ShowCmd(String),
-    /// Print this: each job's options, their values and where those come from.
+    /// Print this text: the options of each job, their values and origins.
     Explain(String),
     /// Print help on this option ([`crate::help::command`]).
     CmdHelp(Option<String>),
@@ -45,9 +44,9 @@ pub enum Action {
     EngHelp(Option<String>),
     /// Print this compressed log.
     InflateLog(String),
-    /// Print this: the options of a profile.
+    /// Print this text: the options of a profile.
     ProfileHelp(String),
-    /// Print what can be traced ([`crate::debug::help`]).
+    /// Print the areas that can be traced ([`crate::debug::help`]).
     DebugHelp,
     /// Measure these checksums, or all.
     CrcTest(Option<String>),
@@ -80,99 +79,100 @@ pub enum Eta {
 pub enum IdleProf {
     /// All CPUs together.
     System,
-    /// Each as well.
+    /// All CPUs together, and each.
     PerCpu,
 }
 
-/// An invocation, understood.
+/// A parsed invocation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Invocation {
-    /// What is to be done.
+    /// The action to perform.
     pub action: Action,
-    /// Where the report goes; `None`: standard output.
+    /// The file for the report; `None`: standard output.
     pub output: Option<PathBuf>,
-    /// Reports asked for, in that order, none twice; never empty.
+    /// The formats of the report, in order, without duplicates; never empty.
     pub formats: Vec<Format>,
     /// Version of the terse report.
     pub terse_version: u8,
     /// When to show the status line.
     pub eta: Eta,
-    /// A new status line is begun after this long.
+    /// Time after which a new status line begins.
     pub eta_newline: Option<Nanos>,
     /// Time between status lines; `None`: a second.
     pub eta_interval: Option<Nanos>,
-    /// Whether the run is shown as a picture on the terminal; `None`: where that suits.
+    /// Whether the live view is shown; `None`: on a terminal, if the run is long enough.
     pub live: Option<bool>,
-    /// Where figures of the run are served while it goes on, as typed.
+    /// Address at which metrics of the run are served, as typed.
     pub metrics: Option<String>,
-    /// What was measured so far is reported this often.
+    /// Time between two interim reports.
     pub status_interval: Option<Nanos>,
-    /// The workload of another tool that is run.
+    /// The profile: a workload of another tool.
     pub profile: Option<String>,
-    /// The bandwidth of all jobs together is logged.
+    /// Whether the total bandwidth of all jobs is logged.
     pub bandwidth_log: bool,
-    /// Every write and trim is refused.
+    /// Whether every write and trim is refused.
     pub readonly: bool,
     /// Names of the sections to run; empty: all.
     pub sections: Vec<String>,
-    /// Warnings are errors (here they already were; plan has some of its own).
+    /// Whether warnings are errors. Warnings of parsing have already become errors; the plan has
+    /// more.
     pub warnings_fatal: bool,
-    /// Block traces are merged, and nothing is run.
+    /// Whether block traces are merged without running anything.
     pub merge_only: bool,
-    /// More workers are refused.
+    /// Most workers.
     pub max_jobs: Option<u64>,
-    /// Where files that a run leaves beside its output go; empty: the working directory.
+    /// Directory for verify states and dumps; empty: the working directory.
     pub aux_path: String,
-    /// Where the record is kept.
+    /// The file for the record.
     pub record: Option<PathBuf>,
-    /// The archive to keep the run in; `None`: the usual one.
+    /// The archive for the run; `None`: the default archive.
     pub archive: Option<PathBuf>,
-    /// The run is not archived.
+    /// Whether the run is not archived.
     pub no_archive: bool,
     /// Conditions the result must meet, as typed.
     pub accept: Vec<String>,
-    /// A condition that the result neither meets nor misses for certain is met.
+    /// Whether an undecided condition passes.
     pub undecided_passes: bool,
-    /// Where the conditions' outcome is written for programs that read JUnit's XML.
+    /// The file for the results of the conditions as JUnit XML.
     pub junit: Option<PathBuf>,
-    /// Runs to make; `None`: one.
+    /// Number of runs; `None`: one.
     pub repeat: Option<u32>,
     /// Job files to run in turn with this run.
     pub interleave: Vec<String>,
-    /// Samples of the machine a second; 0: only at both ends. `None`: ten.
+    /// Samples of the machine per second; 0: only at the start and the end; `None`: ten.
     pub sample_hz: Option<f64>,
-    /// Serial numbers are kept in the record.
+    /// Whether the record keeps serial numbers.
     pub with_serials: bool,
-    /// Devices that may be destroyed, as named.
+    /// Devices that may be overwritten, as named.
     pub allow_destroy: Vec<String>,
-    /// Wait for clients here; the address as typed.
+    /// The address at which a server waits for clients, as typed.
     pub server: Option<String>,
-    /// The server goes into the background, and its process id into this file.
+    /// The server runs in the background and writes its process id to this file.
     pub daemonize: Option<PathBuf>,
-    /// Servers to run the jobs on; empty: they run here.
+    /// Servers that run the jobs; empty: they run here.
     pub clients: Vec<Client>,
-    /// What ends the run before its time.
+    /// The trigger that ends the run early.
     pub trigger: Trigger,
-    /// What is traced.
+    /// The traced areas.
     pub debug: Debug,
-    /// The idleness of CPUs is reported, so.
+    /// How the idleness of CPUs is reported; `None`: not at all.
     pub idle_prof: Option<IdleProf>,
-    /// Job files, in order; "-" is standard input. Those for servers are with [`Self::clients`].
+    /// Job files, in order; "-" is standard input. Job files for servers are in [`Self::clients`].
     pub job_files: Vec<String>,
-    /// The jobs, those of the command line first.
+    /// The jobs; those of the command line come first.
     pub jobs: Vec<Job>,
     /// Texts of the job files and of what they include.
     pub sources: Vec<SourceText>,
-    /// What fio's JSON prints as global options.
+    /// The global options, as fio's JSON prints them.
     pub global_options: Vec<(String, String)>,
-    /// Warnings and notes on what was typed.
+    /// Warnings and notes from parsing.
     pub warnings: Vec<Message>,
 }
 
-/// An option that holds whatever a job says itself: what a sweep varies.
+/// An option that overrides those of a job. A sweep uses it for varied options.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Override {
-    /// Name of the jobs it is for; `None`: every job.
+    /// The name of the jobs it applies to; `None`: every job.
     pub job: Option<String>,
     /// Name of the option.
     pub name: String,
@@ -180,29 +180,28 @@ pub struct Override {
     pub value: String,
 }
 
-/// A server, and what it is to run.
+/// A server and the jobs for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Client {
     /// Its address, as typed.
     pub address: String,
-    /// Options for it, as typed: all about jobs that stood before the first `--client`, then its
-    /// own.
+    /// Options for the server, as typed: the job options before the first `--client`, then its own.
     pub arguments: Vec<String>,
-    /// Job files of ours.
+    /// Job files on this machine.
     pub job_files: Vec<String>,
-    /// Job files of its own (`--remote-config`).
+    /// Job files on the server (`--remote-config`).
     pub server_files: Vec<String>,
 }
 
-/// What ends a run before its time: its state is kept, then commands run.
+/// A trigger ends a run early: verify states are saved, then commands run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trigger {
-    /// Pulled once this file exists; it is removed then.
+    /// The trigger is pulled when this file exists. The file is then removed.
     pub file: Option<PathBuf>,
-    /// Pulled this long after the start.
+    /// The trigger is pulled after this time.
     pub timeout: Option<Nanos>,
-    /// A command of the shell, run here.
+    /// Shell command that runs here.
     pub command: Option<String>,
-    /// A command of the shell, run by each server.
+    /// Shell command that each server runs.
     pub remote: Option<String>,
 }

@@ -1,8 +1,8 @@
-//! From text to [`Job`]s: THE options table, fio's job files, the command line, and the help, man
-//! page and web reference generated from the table.
+//! Parses text into [`Job`]s: the options table, fio's job files, the command line, and the help,
+//! man page and web reference generated from the table.
 //!
-//! This crate opens nothing itself but the files of bytes that a `buffer_pattern` names: job files and
-//! the environment come through [`Inputs`]. It reads no clock and knows no engine beyond its name.
+//! The only files this crate opens are those that a `buffer_pattern` names; job files and the
+//! environment come through [`Inputs`]. It reads no clock and knows engines only by name.
 
 mod apply;
 mod assemble;
@@ -30,19 +30,16 @@ pub use expand::Keywords;
 pub use invocation::{
     Action, Client, Dialect, Eta, IdleProf, Inputs, Invocation, Override, Trigger,
 };
-pub use model::{BlockPattern, Verify, VerifyMethod};
 pub use model::{
-    BlockSizes, BufferContent, Buffers, CpuLoad, CpuSplit, DedupeMode, DelayRange, Distribution,
-    EngineOptions, ErrorPolicy, ExitScope, FileService, FileServiceOrder, FileSizeRange, FileType,
-    Flash, Flow, Identity, Job, JobOptions, LatencyGoal, Layout, LockFile, Logs, Measure,
-    MemoryKind, Named, NumaMemory, Pattern, Process, ProcessContext, Program, Queue, Rate,
-    RateProcess, ReadUse, ReadWrite, Retry, Sequencer, SequentialOrder, Served, Size, SplitEntry,
-    StatCall, SteadyCriterion, SteadyFigure, SteadyLimit, SteadyState, SyncFileRange, SyncMode,
-    Syncing, Target, ThinkTime, Timing, WriteHint, ZoneMode, ZoneShare, Zones,
+    BlockPattern, BlockSizes, BufferContent, Buffers, CpuLoad, CpuSplit, DedupeMode, DelayRange,
+    Distribution, EngineOptions, ErrorPolicy, ExitScope, FileService, FileServiceOrder,
+    FileSizeRange, FileType, Flash, Flow, Http, Identity, Job, JobOptions, LatencyGoal, Layout,
+    LockFile, Logs, Measure, MemoryKind, Merge, Named, Net, NumaMemory, ObjectMix, ObjectSet,
+    ObjectWork, Pattern, Payload, PriorityShare, Process, ProcessContext, Program, Protocol, Queue,
+    Rate, RateProcess, ReadUse, ReadWrite, Replay, Retry, Secret, Sequencer, SequentialOrder,
+    Served, Size, SplitEntry, StatCall, SteadyCriterion, SteadyFigure, SteadyLimit, SteadyState,
+    StoreKind, SyncFileRange, SyncMode, Syncing, Target, ThinkTime, Timing, Tls, Verify,
+    VerifyMethod, WriteHint, ZoneMode, ZoneShare, Zones,
 };
-pub use model::{Http, Payload, Secret, StoreKind, Tls};
-pub use model::{Merge, Replay};
-pub use model::{Net, PriorityShare, Protocol};
-pub use model::{ObjectMix, ObjectSet, ObjectWork};
 pub use record::{Engine, Medium};
 pub use secrets::{hide_in_arguments, hide_secrets};

@@ -1,7 +1,7 @@
-//! A job as typed: one [`Job`] a section, every value parsed, nothing resolved. Sizes may still be
-//! percentages, files are still patterns, and nothing was looked up on the machine.
+//! A job as typed: one [`Job`] per section, with every value parsed and nothing resolved. Sizes may
+//! still be percentages, files are still patterns, and no fact about the machine is used.
 //!
-//! `None` means "not given" wherever the default depends on something else.
+//! `None` means "not given" if the default depends on something else.
 
 mod buffers;
 mod engine;
@@ -85,7 +85,7 @@ pub struct Job {
     pub steady: SteadyState,
     /// CPUs, priorities, identity of the process.
     pub process: Process,
-    /// What it changes around itself.
+    /// Changes to its surroundings.
     pub context: ProcessContext,
     /// What is measured and how it is shown.
     pub measure: Measure,
@@ -93,15 +93,15 @@ pub struct Job {
     pub errors: ErrorPolicy,
     /// What is checked of the data.
     pub verify: Verify,
-    /// What a server adds.
+    /// Values that a server adds.
     pub served: Served,
-    /// I/O recorded and replayed.
+    /// Recorded and replayed I/O.
     pub replay: Replay,
 }
 
 impl Job {
-    /// Gives the job what its logs hold. Its directions are then those of the logs, whatever `rw`
-    /// said.
+    /// Adds the content of the job's logs. Its directions are then those of the logs, whatever `rw`
+    /// says.
     pub fn attach(&mut self, recordings: Vec<Arc<Recording>>) {
         let has = |direction| recordings.iter().any(|recording| recording.has(direction));
         self.pattern.rw = ReadWrite::Replay {
@@ -132,7 +132,7 @@ pub struct Identity {
     pub stonewall: bool,
     /// `wait_for`: name of the job to wait for.
     pub wait_for: Option<String>,
-    /// `exitall`: its end ends the others.
+    /// `exitall`: when it ends, other jobs end as well.
     pub exitall: bool,
     /// `exit_what`: which others.
     pub exit_what: ExitScope,

@@ -1,7 +1,7 @@
-//! THE options table: one [`OptionDef`] for every option fio has, core and engine. The parser, the
-//! help, the man page and the web reference all read it; nothing about an option is said twice.
+//! The options table: one [`OptionDef`] for every option of fio, core and engine. The parser, the
+//! help, the man page and the web reference read it, so everything about an option is written once.
 //!
-//! The rows are in `options/`, one file a subject, in fio's order.
+//! The rows are in `options/`, one file per subject, in fio's order.
 
 mod access;
 mod content;
@@ -75,13 +75,13 @@ pub fn find_engine(engine: &str, name: &str) -> Option<&'static OptionDef> {
     all().find(|def| def.engines.contains(&engine) && def.names().any(|n| n == name))
 }
 
-/// The name or alias that a misspelt `name` most likely meant.
+/// The name or alias most similar to a misspelt `name`.
 pub fn nearest(name: &str) -> Option<&'static str> {
     value::nearest(name, all().flat_map(OptionDef::names))
 }
 
-/// Parses a value and puts it into a job. The strings returned are warnings; the error is one line
-/// without place, naming option, what was expected and what was found.
+/// Parses a value and stores it in a job. Returns warnings. The error is one line that names the
+/// option, what was expected and what was found.
 pub fn apply(
     job: &mut Job,
     def: &OptionDef,
@@ -97,8 +97,8 @@ pub fn apply(
     }
     let parsed = parsed?;
     def.check_choice(&parsed)?;
-    // Sizes inside a text value (`rw=write:4k`, `bssplit`) are read by the setter, which sees only
-    // the job: kb_base has to be in it by then.
+    // Setters parse sizes inside text values (`rw=write:4k`, `bssplit`) and see only the job, so
+    // kb_base must be stored first.
     job.measure.kb_base = units.kb_base;
     (def.access.set)(job, &parsed).map_err(|why| format!("{}: {why}", def.name))?;
     match def.status {
@@ -109,20 +109,20 @@ pub fn apply(
     }
 }
 
-/// What the record says of a job's options: name and value of those that are not the default. Options
-/// that come to something only with files or a machine are added by the plan.
+/// The options of a job in the record: names and values of those that are not the default. The plan
+/// adds options whose values depend on files or the machine.
 pub fn recorded(job: &Job) -> BTreeMap<String, String> {
     let rows = all().filter_map(|def| def.recorded);
     rows.filter_map(|(name, get)| Some((name.to_owned(), get(job)?))).collect()
 }
 
-/// The end of a refusal of what needs something that is not built.
+/// The end of an error about something that is not built.
 fn needs(what: &str) -> String {
     format!(": it needs {what}, which a later version brings")
 }
 
 impl Choice {
-    /// What it means, or which value it is another name of; one line.
+    /// Its meaning, or the value it is another name of, in one line.
     pub fn about(&self) -> String {
         match self.same_as {
             "" => self.doc.into(),
@@ -137,7 +137,7 @@ impl OptionDef {
         std::iter::once(self.name).chain(self.aliases.iter().copied())
     }
 
-    /// What using a *not yet* option is answered with.
+    /// The error for using an option that does not work.
     fn refusal(&self) -> String {
         let needs = match self.status {
             Status::Needs(what) => needs(what),
@@ -166,8 +166,8 @@ impl OptionDef {
         }
     }
 
-    /// Whether a value is the default, so that giving it asks for nothing: `verify=0` is no error
-    /// even where verification does not work.
+    /// Whether a value is the default. Giving the default is no error, even if the option does not
+    /// work: `verify=0`.
     fn is_neutral(&self, given: &Value, units: Units) -> bool {
         !self.default.is_empty()
             && value::parse(self, Some(self.default), units)

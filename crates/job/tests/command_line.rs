@@ -8,8 +8,7 @@ use common::Texts;
 use job::Dialect::{Fathom, Fio};
 use job::{Action, Eta, Invocation, Override};
 use lines::{errors, run};
-use record::Format;
-use record::Nanos;
+use record::{Format, Nanos};
 
 fn depths(invocation: &Invocation) -> Vec<(&str, Option<u64>)> {
     let jobs = invocation.jobs.iter();

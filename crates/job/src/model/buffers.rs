@@ -1,12 +1,12 @@
-//! What buffers hold and where they lie.
+//! Content and memory of buffers.
 
 use super::named::named;
 use record::Bytes;
 
-/// What buffers hold and where they lie.
+/// Content and memory of buffers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Buffers {
-    /// What writes carry.
+    /// The content of write buffers.
     pub content: BufferContent,
     /// `refill_buffers`: new content for each write.
     pub refill: bool,
@@ -22,9 +22,9 @@ pub struct Buffers {
     pub dedupe_mode: DedupeMode,
     /// `dedupe_working_set_percentage`.
     pub dedupe_working_set_percentage: u8,
-    /// `dedupe_global`: the working set is that of all jobs that say so.
+    /// `dedupe_global`: all jobs with this option share one working set.
     pub dedupe_global: bool,
-    /// What is done with the data of reads.
+    /// The use of the data of reads.
     pub read_use: ReadUse,
     /// `mem` (iomem).
     pub memory: MemoryKind,
@@ -67,20 +67,20 @@ pub enum BufferContent {
     Zero,
     /// `buffer_pattern`, repeated.
     Pattern(Vec<u8>),
-    /// What the read before brought into the same buffer: a write after a read copies. No option
-    /// sets it. It needs an engine that ends each I/O within the call, which has one buffer.
+    /// The data of the read before it, in the same buffer: a write after a read copies. No option
+    /// sets it. It requires a synchronous engine, which has one buffer.
     AsRead,
 }
 
-/// What is done with the data of each read, once it is there.
+/// The use of the data of each read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReadUse {
     /// Nothing.
     #[default]
     Nothing,
-    /// `touch_read`: one byte of every so many is taken and put back. At least 1.
+    /// `touch_read`: one byte of every N bytes is read and written back. At least 1.
     Touch(u64),
-    /// It is handed to /dev/null: what a copy to there costs. No option sets it.
+    /// It is written to /dev/null, as in a copy. No option sets it.
     NullDevice,
 }
 

@@ -14,20 +14,20 @@ pub enum StatCall {
     Statx,
 }
 
-/// What cpuio does.
+/// Options of cpuio.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuLoad {
     /// `cpuload`: share of a CPU, in per cent.
     pub percent: Option<u8>,
     /// `cpuchunks`: length of one burst of work, in microseconds; `None`: the default.
     pub chunk_us: Option<u64>,
-    /// `cpumode=qsort`: sorts, rather than doing nothing.
+    /// `cpumode=qsort`: sorts instead of executing empty instructions.
     pub sorts: bool,
-    /// `exit_on_io_done`: ends with the workers that do I/O.
+    /// `exit_on_io_done`: ends when the workers that do I/O have ended.
     pub ends_with_io: bool,
 }
 
-/// What exec runs.
+/// The program that exec runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
     /// `program`.
@@ -36,7 +36,7 @@ pub struct Program {
     pub arguments: String,
     /// `grace_time`: seconds between SIGTERM and SIGKILL.
     pub grace_seconds: u64,
-    /// `std_redirect`: what it prints goes to files.
+    /// `std_redirect`: its output goes to files.
     pub redirect: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Log files as asked for.
+//! Options of log files.
 
 use super::Named;
 use record::{Nanos, WindowValue};

@@ -1,11 +1,11 @@
-//! Numbered objects of a store, in place of blocks of files.
+//! Numbered objects of a store, instead of blocks of files.
 
 use super::named::named;
 use super::pattern::ReadWrite;
 use std::fmt;
 use std::str::FromStr;
 
-/// `object_set` and what belongs to it.
+/// `object_set` and its companions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectSet {
     /// `object_set`; `None`: blocks of files.
@@ -38,21 +38,21 @@ impl Default for ObjectSet {
     }
 }
 
-/// What is done with numbered objects.
+/// The requests on numbered objects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ObjectWork {
-    /// New ones are put.
+    /// Put new objects.
     Put,
-    /// Those that are there are fetched.
+    /// Get existing objects.
     #[default]
     Get,
-    /// They are asked for their attributes.
+    /// Get attributes.
     Stat,
-    /// Their keys are listed.
+    /// List keys.
     List,
-    /// Each is deleted once.
+    /// Delete each object once.
     Delete,
-    /// A mix of the others, without lists.
+    /// A mix of the others except lists.
     Mixed,
 }
 
@@ -67,7 +67,7 @@ impl ObjectWork {
         }
     }
 
-    /// Whether objects have to be there for it.
+    /// Whether it needs existing objects.
     pub fn needs_objects(self) -> bool {
         self != ObjectWork::Put
     }
@@ -76,17 +76,17 @@ impl ObjectWork {
 /// Shares of a mix; only their proportions matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ObjectMix {
-    /// Of objects fetched.
+    /// Gets.
     pub get: u32,
-    /// Of objects asked for their attributes.
+    /// Stats.
     pub stat: u32,
-    /// Of objects put.
+    /// Puts.
     pub put: u32,
-    /// Of objects deleted.
+    /// Deletes.
     pub delete: u32,
 }
 
-/// The shares that users of S3 benchmarks know.
+/// The default shares of warp, a benchmark for S3.
 impl Default for ObjectMix {
     fn default() -> Self {
         ObjectMix { get: 45, stat: 30, put: 15, delete: 10 }

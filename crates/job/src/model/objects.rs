@@ -4,7 +4,7 @@ use super::named::named;
 use record::Nanos;
 use std::fmt;
 
-/// Text that is shown to nobody: keys, passwords, tokens.
+/// A key, password or token. `Debug` does not show it.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Secret(pub String);
 
@@ -19,7 +19,7 @@ impl fmt::Debug for Secret {
 pub struct Http {
     /// `http_mode`.
     pub kind: StoreKind,
-    /// `http_host`: one or several, with their ports.
+    /// `http_host`: one or several hosts with ports.
     pub hosts: String,
     /// `https`.
     pub tls: Tls,
@@ -104,9 +104,9 @@ pub enum Tls {
     /// Plain HTTP.
     #[default]
     Off,
-    /// TLS, and the server proves who it is.
+    /// TLS; the server's certificate is verified.
     Verified,
-    /// TLS with whoever answers.
+    /// TLS without verification of the certificate.
     Insecure,
 }
 
@@ -116,7 +116,7 @@ pub enum Payload {
     /// Signed, except over TLS.
     #[default]
     Auto,
-    /// Its SHA-256 is part of each signature.
+    /// The SHA-256 of the content is part of each signature.
     Signed,
     /// Only the head of a request is signed.
     Unsigned,

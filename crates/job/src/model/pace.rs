@@ -1,10 +1,10 @@
-//! When a job starts and ends, and how fast it may go.
+//! Start and end of a job, and its rate limits.
 
 use super::LatencyGoal;
 use super::named::named;
 use record::{Bytes, Nanos, PerDirection};
 
-/// When it starts and ends.
+/// Start and end of a job.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Timing {
     /// `runtime`.
@@ -30,7 +30,7 @@ pub struct DelayRange {
     pub high: Nanos,
 }
 
-/// How fast it may go.
+/// Rate limits of a job.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rate {
     /// `rate`, bytes a second.

@@ -1,4 +1,4 @@
-//! Which I/O at which offsets, and how much of it.
+//! Directions, offsets and sizes of I/O.
 
 use super::Size;
 use super::named::named;
@@ -28,13 +28,13 @@ pub enum ReadWrite {
     TrimWrite,
     /// Each block trimmed, then written, at random.
     RandTrimWrite,
-    /// What a log lists (`read_iolog`); not to be typed.
+    /// The I/O of a log (`read_iolog`). It cannot be typed.
     Replay {
-        /// It reads.
+        /// The log has reads.
         reads: bool,
-        /// It writes.
+        /// The log has writes.
         writes: bool,
-        /// It trims.
+        /// The log has trims.
         trims: bool,
     },
 }
@@ -54,7 +54,7 @@ impl ReadWrite {
         ReadWrite::RandTrimWrite,
     ];
 
-    /// fio's name; "replay" for what a log lists.
+    /// fio's name; "replay" for the I/O of a log.
     pub const fn name(self) -> &'static str {
         match self {
             ReadWrite::Read => "read",
@@ -122,7 +122,7 @@ impl ReadWrite {
     }
 }
 
-/// Which I/O at which offsets.
+/// Directions and offsets of I/O.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pattern {
     /// `rw`.
@@ -147,11 +147,11 @@ pub struct Pattern {
     pub generator: String,
     /// `random_distribution`, per direction.
     pub distribution: PerDirection<Distribution>,
-    /// `random_sequence_stride`: a sequence moves on by its length each time.
+    /// `random_sequence_stride`: each pass of a sequence begins where the one before ended.
     pub sequence_stride: bool,
     /// `sprandom`.
     pub sprandom: bool,
-    /// What `sprandom` takes the device for.
+    /// The flash device that `sprandom` assumes.
     pub flash: Flash,
     /// `randrepeat`.
     pub randrepeat: bool,
@@ -194,14 +194,14 @@ impl Default for Pattern {
     }
 }
 
-/// A flash device as `sprandom` sees it. The defaults are fio's.
+/// The flash device that `sprandom` assumes. The defaults are fio's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Flash {
-    /// `spr_op`: flash beyond what is shown, as a share of that.
+    /// `spr_op`: hidden capacity as a share of the visible capacity.
     pub spare: f64,
-    /// `spr_num_regions`: equal parts in which it is written.
+    /// `spr_num_regions`: number of equal regions in which it is written.
     pub regions: u64,
-    /// `spr_cs`: the cache in which a write that comes soon again replaces the first.
+    /// `spr_cs`: size of the cache in which a repeated write replaces the earlier one.
     pub cache: Bytes,
 }
 
@@ -219,25 +219,24 @@ pub enum SequentialOrder {
     Ascending,
     /// From the last block to the first.
     Descending,
-    /// Every so many blocks, then the same from one block further on, until as many were done as
-    /// there are.
+    /// Every Nth block, then the same starting one block later, until each block was accessed once.
     Interleaved(u64),
 }
 
 /// `rw_sequencer`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sequencer {
-    /// Between new offsets, go on in sequence.
+    /// Sequential until the next random offset.
     #[default]
     Sequential,
-    /// Between new offsets, repeat the same one.
+    /// The same offset until the next random offset.
     Identical,
 }
 
 /// `random_distribution`, and the distributions of `file_service_type`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Distribution {
-    /// Every block alike.
+    /// Every block is equally likely.
     #[default]
     Uniform,
     /// The block of rank k is hit in proportion to k to the power of -theta.
@@ -247,23 +246,24 @@ pub enum Distribution {
         /// Where the hottest block lies, from 0 to 1; `None`: drawn.
         center: Option<f64>,
     },
-    /// A share `power` of the blocks gets all but that share of the I/O, and so on within each.
+    /// A share `power` of the blocks gets the rest, 1 - `power`, of the I/O; the same holds within
+    /// each part.
     Pareto {
         /// Between 0 and 1.
         power: f64,
         /// Where the hottest block lies, from 0 to 1; `None`: drawn.
         center: Option<f64>,
     },
-    /// A bell.
+    /// A normal distribution.
     Normal {
-        /// How far it is widened, in per cent of the target; from 0 to 100.
+        /// Its standard deviation in per cent of the target; from 0 to 100.
         deviation: f64,
-        /// Where its middle lies, from 0 to 1; `None`: in the middle.
+        /// Its mean, from 0 to 1; `None`: the middle.
         center: Option<f64>,
     },
-    /// Shares of the I/O for parts of the target, one after the other. Accesses add up to 100.
+    /// Shares of the I/O for consecutive parts of the target. The accesses add up to 100.
     Zoned(Vec<ZoneShare>),
-    /// These blocks, one after the other, again and again.
+    /// These blocks in order, repeatedly.
     Sequence(Vec<u64>),
 }
 
@@ -272,11 +272,11 @@ pub enum Distribution {
 pub struct ZoneShare {
     /// Share of the I/O, per cent.
     pub access: u32,
-    /// How much of the target it goes to: per cent of it (`zoned`), or bytes (`zoned_abs`).
+    /// The size of the part: per cent of the target (`zoned`), or bytes (`zoned_abs`).
     pub size: Size,
 }
 
-/// How much data an I/O moves.
+/// Block sizes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BlockSizes {
     /// `bs`, as given per direction; default 4096.
@@ -298,7 +298,7 @@ pub struct BlockSizes {
 pub struct SplitEntry {
     /// Block size.
     pub size: Bytes,
-    /// Its share, per cent; `None`: what the others leave, evenly.
+    /// Its share, per cent; `None`: an equal part of the rest.
     pub percent: Option<u32>,
 }
 

@@ -1,4 +1,4 @@
-//! Where a job runs, what is measured, and what an error does.
+//! CPUs and priorities of a job, its measurement, and its error policy.
 
 use super::logs::Logs;
 use super::named::named;
@@ -54,7 +54,7 @@ pub enum NumaMemory {
     Local,
 }
 
-/// What is measured and how it is shown.
+/// Measurement and its presentation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measure {
     /// `clat_percentiles`.
@@ -129,10 +129,10 @@ impl Default for Measure {
     }
 }
 
-/// What an error does.
+/// The reaction to errors.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ErrorPolicy {
-    /// `continue_on_error`: go on after read errors.
+    /// `continue_on_error`: whether to continue after read errors.
     pub read: Retry,
     /// … after write errors.
     pub write: Retry,
@@ -140,25 +140,25 @@ pub struct ErrorPolicy {
     pub verify: Retry,
     /// `ignore_error`: errno names or numbers ignored, for reads, writes and verification.
     pub ignored: PerDirection<Vec<i32>>,
-    /// `error_dump`: print what is ignored.
+    /// `error_dump`: print ignored errors.
     pub dump: bool,
     /// `exitall_on_error`.
     pub exitall: bool,
 }
 
-/// Which jobs end with one that ends the others (`exit_what`).
+/// The jobs that end with a job that has `exitall` (`exit_what`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ExitScope {
-    /// Those of its group, also those that have not begun.
+    /// The jobs of its group, including those that have not started.
     #[default]
     Group,
-    /// Those under way; the next phase begins.
+    /// The running jobs; the next phase starts.
     Stonewall,
-    /// Every job, also those that have not begun.
+    /// Every job, including those that have not started.
     All,
 }
 
-/// Whether to go on.
+/// Whether to continue after an error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Retry {
     /// End the job.

@@ -1,6 +1,6 @@
-//! What a job changes around itself: users, control groups, schedulers, commands before and after.
+//! The surroundings of a job: user, control group, I/O scheduler, commands before and after.
 
-/// What a job changes around itself.
+/// The surroundings of a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProcessContext {
     /// `uid`.

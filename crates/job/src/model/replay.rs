@@ -1,20 +1,21 @@
-//! I/O that is recorded, and recorded I/O that is done again.
+//! Recording and replay of I/O.
 
 use std::sync::Arc;
 use trace::{Adjust, Recording, Skip};
 
-/// What is recorded and replayed.
+/// Recording and replay of I/O.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replay {
-    /// `write_iolog`: where the I/O that is issued is listed.
+    /// `write_iolog`: file that lists the issued I/O.
     pub write: Option<String>,
-    /// `read_iolog`, split at unescaped colons; clones take them in turn. "-" is standard input.
+    /// `read_iolog`, split at unescaped colons. Logs are assigned to clones round robin. "-" is
+    /// standard input.
     pub logs: Vec<String>,
     /// `read_iolog_chunked`: the log is read while it is replayed.
     pub chunked: bool,
-    /// `replay_no_stall`: the log's times are not kept.
+    /// `replay_no_stall`: the times in the log are ignored.
     pub no_stall: bool,
-    /// `replay_redirect`: what gets all I/O.
+    /// `replay_redirect`: the target of all I/O.
     pub redirect: Option<String>,
     /// `replay_scale`; at least 1.
     pub scale: u64,
@@ -24,9 +25,9 @@ pub struct Replay {
     pub time_scale: u64,
     /// `replay_skip`.
     pub skip: Skip,
-    /// Several traces as one.
+    /// Options for merging traces.
     pub merge: Merge,
-    /// What the logs hold, in their order. Empty as typed: whoever runs the job reads them and calls
+    /// The content of the logs, in order. Empty after parsing: the runner reads the logs and calls
     /// [`crate::Job::attach`].
     pub recordings: Vec<Arc<Recording>>,
 }
@@ -34,7 +35,7 @@ pub struct Replay {
 /// `merge_blktrace_*`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Merge {
-    /// `merge_blktrace_file`: where the merged trace goes.
+    /// `merge_blktrace_file`: the file for the merged trace.
     pub file: Option<String>,
     /// `merge_blktrace_scalars`, one for each trace, per cent; empty: 100.
     pub percents: Vec<f64>,
@@ -66,7 +67,7 @@ impl Replay {
         !self.logs.is_empty()
     }
 
-    /// What is changed of the logs.
+    /// The changes to the I/O of the logs.
     pub fn adjust(&self) -> Adjust {
         Adjust {
             redirected: self.redirect.is_some(),
@@ -77,7 +78,7 @@ impl Replay {
         }
     }
 
-    /// The recording of a clone: in turn, as many as there are.
+    /// The recording of a clone; recordings are assigned round robin.
     pub fn of_clone(&self, clone: u64) -> Option<&Arc<Recording>> {
         let count = self.recordings.len() as u64;
         self.recordings.get(clone.checked_rem(count)? as usize)

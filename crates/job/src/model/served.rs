@@ -1,11 +1,11 @@
-//! What a job is told when it comes from a client.
+//! Values for a job that a client sent to a server.
 
-/// Where the job runs, when that is a server's.
+/// Values for a job on a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Served {
-    /// Address by which the client reached the server: what tells its files from those of other
-    /// servers in a directory that they share. `None` without a network.
+    /// Address at which the client reached the server. It is part of file names, to keep the files
+    /// of several servers in a shared directory apart. `None` without a network.
     pub address: Option<String>,
-    /// Names of files do without it (`unique_filename=0`).
+    /// File names do not contain the address (`unique_filename=0`).
     pub plain_names: bool,
 }

@@ -1,15 +1,15 @@
-//! When a job counts as steady, and how its latency steers it.
+//! Criteria of the steady state, and latency targets.
 
 use record::Nanos;
 
 /// `steadystate` and its companions.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SteadyState {
-    /// What is watched, and how.
+    /// The figure, and how it is judged.
     pub criterion: SteadyCriterion,
-    /// Which of it: a number, or per cent of the mean.
+    /// The limit: a number, or per cent of the mean.
     pub limit: SteadyLimit,
-    /// `steadystate_duration`; `None` or 0: steadiness is not looked for.
+    /// `steadystate_duration`; `None` or 0: the steady state is not detected.
     pub duration: Option<Nanos>,
     /// `steadystate_ramp_time`.
     pub ramp: Nanos,
@@ -17,16 +17,16 @@ pub struct SteadyState {
     pub interval: Option<Nanos>,
 }
 
-/// What is watched, and how.
+/// The figure, and how it is judged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SteadyCriterion {
     /// The figure.
     pub figure: SteadyFigure,
-    /// Its slope over the window, rather than its greatest distance from the mean.
+    /// Whether its slope over the window is judged, instead of its greatest distance from the mean.
     pub slope: bool,
 }
 
-/// The figure watched.
+/// The figure that must be steady.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SteadyFigure {
     /// I/Os a second.
@@ -38,7 +38,7 @@ pub enum SteadyFigure {
     Latency,
 }
 
-/// How far from steady still counts as steady.
+/// The largest deviation that counts as steady.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SteadyLimit {
     /// In the figure's own unit (I/Os a second, bytes a second, nanoseconds).
@@ -54,7 +54,7 @@ impl Default for SteadyLimit {
 }
 
 impl SteadyCriterion {
-    /// As it is typed.
+    /// Its name as typed.
     pub fn name(self) -> &'static str {
         match (self.figure, self.slope) {
             (SteadyFigure::Iops, false) => "iops",
@@ -66,7 +66,7 @@ impl SteadyCriterion {
         }
     }
 
-    /// What is typed so; `None` for anything else.
+    /// The criterion with this name.
     pub fn of(name: &str) -> Option<SteadyCriterion> {
         let figures = [SteadyFigure::Iops, SteadyFigure::Bandwidth, SteadyFigure::Latency];
         let all = figures

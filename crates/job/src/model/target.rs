@@ -1,11 +1,11 @@
-//! What a job works on, and how its files are made.
+//! The files and devices of a job, and the creation of files.
 
 use super::Size;
 use super::named::named;
 use super::pattern::Distribution;
 use record::Bytes;
 
-/// What a job works on.
+/// The files and devices of a job.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Target {
     /// `directory`, split at unescaped colons.
@@ -14,9 +14,9 @@ pub struct Target {
     pub filenames: Vec<String>,
     /// `filename_format`; `None` is `$jobname.$jobnum.$filenum`.
     pub filename_format: Option<String>,
-    /// `opendir`: every file below.
+    /// `opendir`: use every file below this directory.
     pub opendir: Option<String>,
-    /// The files below it, once somebody has looked; this crate does not.
+    /// The files below it. The plan fills them in.
     pub below: Vec<String>,
     /// `filetype`.
     pub file_type: FileType,
@@ -64,19 +64,19 @@ pub struct FileSizeRange {
 /// `file_service_type`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FileService {
-    /// In which order.
+    /// The order of the files.
     pub order: FileServiceOrder,
     /// I/Os before switching; 1 by default.
     pub ios: Option<u64>,
 }
 
-/// Order in which files get their I/O.
+/// The order in which files get I/O.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum FileServiceOrder {
-    /// One I/O each in turn.
+    /// One I/O for each file in turn.
     #[default]
     RoundRobin,
-    /// One to its end, then the next.
+    /// Each file to its end, then the next one.
     Sequential,
     /// Uniform at random.
     Random,
@@ -84,10 +84,10 @@ pub enum FileServiceOrder {
     Drawn(Distribution),
 }
 
-/// `filetype`: what every target is taken to be.
+/// `filetype`: the type that every target is assumed to have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FileType {
-    /// Whatever it is.
+    /// The actual type.
     #[default]
     Any,
     /// A regular file.
@@ -126,7 +126,7 @@ pub enum WriteHint {
     Extreme,
 }
 
-/// How files are made.
+/// Creation of files.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layout {
     /// `create_serialize`.
@@ -139,7 +139,7 @@ pub struct Layout {
     pub only: bool,
     /// `allow_file_create`.
     pub allow_create: bool,
-    /// `overwrite`: write jobs get existing data to overwrite.
+    /// `overwrite`: lay out data that write jobs then overwrite.
     pub overwrite: bool,
     /// `fallocate`: "none", "native", "posix", "keep", "truncate".
     pub fallocate: String,
@@ -149,7 +149,7 @@ pub struct Layout {
     pub invalidate: bool,
     /// `fadvise_hint`: "0", "1", "random", "sequential", "noreuse".
     pub fadvise_hint: String,
-    /// `write_hint`; `None`: nothing is said.
+    /// `write_hint`; `None`: no hint is given.
     pub write_hint: Option<WriteHint>,
 }
 

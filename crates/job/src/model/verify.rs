@@ -1,4 +1,4 @@
-//! What is checked of the data written, and when.
+//! Options of verification.
 
 use super::named::named;
 use record::Bytes;
@@ -10,9 +10,9 @@ pub struct Verify {
     pub method: Option<VerifyMethod>,
     /// `do_verify`: read back after writing.
     pub read_back: bool,
-    /// `verify_only`: what an earlier run wrote is checked, nothing is written.
+    /// `verify_only`: check the data of an earlier run and write nothing.
     pub only: bool,
-    /// `verify_policy`: the saved state names only what an fsync had covered.
+    /// `verify_policy`: the saved state lists only writes that an fsync covered.
     pub only_fsynced: bool,
     /// `verify_interval`: bytes between two headers.
     pub interval: Option<Bytes>,
@@ -84,7 +84,7 @@ impl Default for Verify {
     }
 }
 
-/// How a block proves what it is.
+/// The check of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VerifyMethod {
     /// MD5.
@@ -115,7 +115,7 @@ pub enum VerifyMethod {
     Sha3_512,
     /// xxHash of 32 bits.
     Xxhash,
-    /// The header alone.
+    /// Only the header.
     Meta,
     /// The pattern, without a header.
     Pattern,

@@ -16,7 +16,7 @@ pub enum ZoneMode {
     Zbd,
 }
 
-/// Zones and what is done in them. A size of 0 is one that was not given.
+/// Options of zones. A size of 0 means that it was not given.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Zones {
     /// `zonemode`.
@@ -33,7 +33,7 @@ pub struct Zones {
     pub read_beyond: bool,
     /// `max_open_zones`; 0: the device's limit.
     pub max_open: u64,
-    /// `job_max_open_zones`; 0: none of its own.
+    /// `job_max_open_zones`; 0: no limit for the job.
     pub job_max_open: u64,
     /// `ignore_zone_limits`.
     pub ignore_limits: bool,

@@ -41,7 +41,7 @@ pub(super) const ROWS: &[OptionDef] = rows! {
     "refill_buffers" => flag(Buffer)
         .sets(field!(buffers.refill))
         .recorded_as("refill_buffers", |job| {
-            // What is always the same costs next to nothing to make again.
+            // Refilling with constant content costs almost nothing.
             let same = job.buffers.content == BufferContent::Zero || has_pattern(job);
             on(job.buffers.refill && !same)
         }),

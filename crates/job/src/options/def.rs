@@ -1,4 +1,4 @@
-//! One option of the table: how it is described, and how its value is written.
+//! The types of the options table.
 
 use crate::model::{Job, Size};
 use record::{Bytes, Nanos};
@@ -13,11 +13,11 @@ pub struct OptionDef {
     pub engines: &'static [&'static str],
     /// How its value is written.
     pub kind: Kind,
-    /// Default, as one would type it; empty: none.
+    /// Default as typed; empty: none.
     pub default: &'static str,
-    /// The values it takes, when it takes only these.
+    /// The allowed values, if the option has a list of them.
     pub values: &'static [Choice],
-    /// Where it stands in help and reference.
+    /// Its group in help and reference.
     pub group: Group,
     /// One line.
     pub doc: &'static str,
@@ -25,32 +25,33 @@ pub struct OptionDef {
     pub long: &'static str,
     /// Whether it works.
     pub status: Status,
-    /// Given alone it means the empty text.
+    /// Without a value it means the empty text.
     pub alone: bool,
-    /// An *accepted* option whose use deserves a warning, because what it asks for is not done.
+    /// An *accepted* option whose use causes a warning, because it has no effect.
     pub warns: bool,
-    /// Its value is a key, password or token: it is left out of what is kept and shown of a run.
+    /// Its value is a key, password or token, which records and reports do not show.
     pub secret: bool,
     /// How it is put into a job and read back.
     pub access: Access,
-    /// Its name in the record and its value there; `None`: the record does not have it.
+    /// Its name and value in the record; `None`: it is not recorded.
     pub recorded: Option<Recorded>,
 }
 
-/// How an option is put into a job, and read back from one.
+/// Setter and getter of an option.
 pub struct Access {
-    /// Puts a parsed value into a job. The error says what is wrong with the value; the caller adds
+    /// Stores a parsed value in a job. The error says what is wrong with the value; the caller adds
     /// option and place.
     pub set: fn(&mut Job, &Value) -> Result<(), String>,
-    /// The value a job has, as one would type it; `None`: the default. Without this function the
-    /// option is not read back.
+    /// The value in a job as typed; `None`: the default. Without this function the option is not
+    /// read back.
     pub get: Option<fn(&Job) -> Option<String>>,
 }
 
-/// A name in the record, and what a job has there; `None`: nothing, as with the default.
+/// A name in the record, and a function that returns the value in a job; `None`: the default, which
+/// is not recorded.
 pub type Recorded = (&'static str, fn(&Job) -> Option<String>);
 
-/// One value an option takes.
+/// An allowed value of an option.
 pub struct Choice {
     /// As typed.
     pub name: &'static str,
@@ -58,9 +59,9 @@ pub struct Choice {
     pub doc: &'static str,
     /// The value this is another name of; empty: none.
     pub same_as: &'static str,
-    /// Whether it works; a value that does not is refused by name.
+    /// Whether it works. Values that do not work are refused.
     pub works: bool,
-    /// What a value needs that is refused because something is not built; else empty.
+    /// What a value that does not work would need; else empty.
     pub needs: &'static str,
 }
 
@@ -69,12 +70,12 @@ pub struct Choice {
 pub enum Status {
     /// It does what its doc says.
     Works,
-    /// It is read and checked, and has no effect; why.
+    /// It is parsed and has no effect; the reason.
     Accepted(&'static str),
     /// Using it is an error that names it.
     NotYet,
-    /// It belongs to an engine, or to hardware or a service behind one, that is not built; what it
-    /// needs. Using it is an error that says so.
+    /// It belongs to an engine that is not built; what that engine needs. Using it is an error that
+    /// says so.
     Needs(&'static str),
 }
 
@@ -96,7 +97,7 @@ pub enum Kind {
         /// `a,b,c` for reads, writes and trims.
         lists: bool,
     },
-    /// A duration; a bare number counts in `bare`.
+    /// A duration; a number without suffix has the unit `bare`.
     Time {
         /// Unit of a number without suffix.
         bare: Nanos,
@@ -108,9 +109,9 @@ pub enum Kind {
         /// Unit of a number without suffix.
         bare: Nanos,
     },
-    /// 0 or 1, needed.
+    /// 0 or 1; a value is required.
     Bool,
-    /// 0 or 1; alone it means 1.
+    /// 0 or 1; without a value it means 1.
     Flag,
     /// One to three ranges `low-high`.
     Ranges,
@@ -135,17 +136,18 @@ pub enum Kind {
 pub enum Value {
     /// Of [`Kind::Text`], [`Kind::Choice`] and [`Kind::ChoiceWith`], as typed.
     Text(String),
-    /// Of [`Kind::Int`], and of [`Kind::Times`] in nanoseconds: what was given for reads, writes, trims. `5` is `[Some(5), None, None]`;
-    /// `,8k,` is `[None, Some(8192), None]`. `,8k` and `,8k,` differ in `commas`.
+    /// Of [`Kind::Int`], and of [`Kind::Times`] in nanoseconds: the values for reads, writes,
+    /// trims. `5` is `[Some(5), None, None]`; `,8k,` is `[None, Some(8192), None]`. `,8k` and
+    /// `,8k,` differ in `commas`.
     Ints {
         /// By direction.
         values: [Option<i64>; 3],
-        /// How many commas were typed.
+        /// Number of commas typed.
         commas: u8,
     },
     /// Of [`Kind::Time`].
     Time(Nanos),
-    /// Of [`Kind::Time`] that may be a range: shortest and longest.
+    /// Of [`Kind::Time`] with `range`: shortest and longest.
     TimeRange(Nanos, Nanos),
     /// Of [`Kind::Bool`] and [`Kind::Flag`].
     Bool(bool),
@@ -153,7 +155,7 @@ pub enum Value {
     Ranges {
         /// (low, high) by direction.
         values: [Option<(Bytes, Bytes)>; 3],
-        /// How many commas were typed.
+        /// Number of commas typed.
         commas: u8,
     },
     /// Of [`Kind::Floats`].
@@ -162,7 +164,7 @@ pub enum Value {
     Size(Size),
 }
 
-/// Where an option stands in help and reference.
+/// The group of an option in help and reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Group {
     /// Name, clones, order of jobs.

@@ -1,4 +1,4 @@
-//! Fields of the job that options set: one path gives the setter and the getter of a row.
+//! Fields of the job that options set: the path of a field yields setter and getter of a row.
 
 use super::def::Value;
 use crate::model::{DelayRange, Job, Named, ObjectMix, ReadUse, Secret, Size};
@@ -67,18 +67,18 @@ macro_rules! field {
 }
 pub(super) use field;
 
-/// A field as one would type it, where it is not the default.
+/// A field as typed, if it is not the default.
 pub(super) fn changed<T: Field>(field: &T, default: &T) -> Option<String> {
     (field != default).then(|| field.show())
 }
 
 /// A type of fields that options set.
 pub(super) trait Field: PartialEq {
-    /// Takes a value. The error says what is wrong with it.
+    /// Stores a value. The error says what is wrong with it.
     fn read(&mut self, value: &Value) -> Result<(), String>;
-    /// The value as one would type it.
+    /// The value as typed.
     fn show(&self) -> String;
-    /// Makes 0 no value, where the type has none.
+    /// Turns 0 into "no value", if the type supports that.
     fn drop_zero(&mut self) {}
 }
 
@@ -135,7 +135,7 @@ fields! {
 }
 
 impl Field for u32 {
-    /// A number, or a choice that is one. The kernel keeps the largest for "none".
+    /// A number, or a choice that is a number. The kernel uses the largest number for "none".
     fn read(&mut self, value: &Value) -> Result<(), String> {
         let number = match value {
             Value::Text(text) => text.parse().map_err(|_| "expected a number")?,
@@ -180,7 +180,7 @@ impl<T: Field + Default> Field for Option<T> {
     }
 }
 
-/// What options give by direction.
+/// A type of values given by direction.
 pub(super) trait ByDirection: Copy + Default + PartialEq {
     fn read(value: &Value) -> PerDirection<Option<Self>>;
     fn show(self) -> String;
@@ -226,7 +226,7 @@ impl ByDirection for (Bytes, Bytes) {
     }
 }
 
-/// Directions left out keep what an earlier value gave them.
+/// Directions without a value keep their earlier values.
 impl<T: ByDirection> Field for PerDirection<Option<T>> {
     fn read(&mut self, value: &Value) -> Result<(), String> {
         let given = T::read(value);
@@ -261,7 +261,7 @@ fn join(parts: impl Iterator<Item = impl ToString>, separator: &str) -> String {
     parts.map(|part| part.to_string()).collect::<Vec<_>>().join(separator)
 }
 
-/// The largest CPU or node number that is believed.
+/// The largest accepted number of a CPU or node.
 const NUMBER_MAX: u32 = 65_535;
 
 /// Numbers and ranges split by commas, each once, ascending.

@@ -1,5 +1,5 @@
-//! How rows are written: a macro for their names and docs, and const builders, so that a row states
-//! only what is particular to it.
+//! The syntax of rows: a macro for names and documentation, and const builders, so that a row
+//! states only what is particular to it.
 
 use super::def::{Access, Choice, Group, Kind, OptionDef, Status, Value};
 use crate::model::Job;
@@ -7,11 +7,11 @@ use record::Nanos;
 
 /// No upper bound.
 pub(super) const NO_MAX: i64 = i64::MAX;
-/// What a number without unit counts in.
+/// The unit of a number without suffix.
 pub(super) const SECOND: Nanos = Nanos::SECOND;
-/// What a number without unit counts in.
+/// The unit of a number without suffix.
 pub(super) const MILLISECOND: Nanos = Nanos(1_000_000);
-/// What a number without unit counts in.
+/// The unit of a number without suffix.
 pub(super) const MICROSECOND: Nanos = Nanos(1_000);
 
 /// What options of io_uring_cmd need.
@@ -20,11 +20,12 @@ pub(super) const PASSTHROUGH: &str =
 /// What options of sg need.
 pub(super) const SCSI_GENERIC: &str = "the sg engine (SCSI commands to a device behind /dev/sg)";
 
-/// An option that is not built yet, or has no effect, leaves a job as it is.
+/// The access of an option that does not change a job.
 const NO_ACCESS: Access = Access { set: |_, _| Ok(()), get: None };
 
-/// A table of options. The doc comment of a row is what help and reference say: its first line is the
-/// short description, the rest the paragraph below it. Then come the option's name and the row itself.
+/// A table of options. The doc comment of a row is its text in help and reference: the first line
+/// is the short description, the rest the paragraph below it. The option's name and the row itself
+/// follow.
 macro_rules! rows {
     ($(#[doc = $doc:literal] $(#[doc = $long:literal])* $name:literal => $row:expr,)+) => {
         &[$($row.named($name, $doc, concat!($($long),*))),+]
@@ -58,7 +59,7 @@ pub(super) const fn text(group: Group) -> OptionDef {
     row(group, Kind::Text)
 }
 
-/// Any text, or none: alone it means the empty text.
+/// Any text; without a value it means the empty text.
 pub(super) const fn text_or_none(group: Group) -> OptionDef {
     OptionDef { alone: true, ..text(group) }
 }
@@ -83,7 +84,7 @@ pub(super) const fn ints(group: Group, min: i64, max: i64) -> OptionDef {
     row(group, Kind::Int { min, max, lists: true })
 }
 
-/// A duration whose bare number counts in `bare`.
+/// A duration; a number without suffix has the unit `bare`.
 pub(super) const fn time(group: Group, bare: Nanos) -> OptionDef {
     row(group, Kind::Time { bare, range: false })
 }
@@ -98,12 +99,12 @@ pub(super) const fn times(group: Group, bare: Nanos) -> OptionDef {
     row(group, Kind::Times { bare })
 }
 
-/// 0 or 1, needed; 0 by default.
+/// 0 or 1, 0 by default; a value is required.
 pub(super) const fn boolean(group: Group) -> OptionDef {
     row(group, Kind::Bool).default("0")
 }
 
-/// 0 or 1, alone it means 1; 0 by default.
+/// 0 or 1, 0 by default; without a value it means 1.
 pub(super) const fn flag(group: Group) -> OptionDef {
     row(group, Kind::Flag).default("0")
 }
@@ -139,7 +140,7 @@ pub(super) const fn same(name: &'static str, as_name: &'static str) -> Choice {
     }
 }
 
-/// A value that is refused until something is built that `needs` names.
+/// A value that does not work; `needs` names what it would need.
 pub(super) const fn unbuilt(name: &'static str, doc: &'static str, needs: &'static str) -> Choice {
     Choice { name, doc, same_as: "", works: false, needs }
 }
@@ -175,22 +176,22 @@ impl OptionDef {
         OptionDef { engines, ..self }
     }
 
-    /// Its value is nobody else's business.
+    /// Its value is a secret.
     pub(super) const fn secret(self) -> Self {
         OptionDef { secret: true, ..self }
     }
 
-    /// It works, and sets this field of a job.
+    /// The option works, and sets this field of a job.
     pub(super) const fn sets(self, access: Access) -> Self {
         OptionDef { status: Status::Works, access, ..self }
     }
 
-    /// It works, and this function puts its value into a job.
+    /// The option works, and this function stores its value in a job.
     pub(super) const fn sets_with(self, set: fn(&mut Job, &Value) -> Result<(), String>) -> Self {
         self.sets(Access { set, get: None })
     }
 
-    /// The record has its value under its own name.
+    /// The record holds the field under the option's name.
     pub(super) const fn recorded(self) -> Self {
         match self.access.get {
             Some(get) => self.recorded_as("", get),
@@ -198,7 +199,7 @@ impl OptionDef {
         }
     }
 
-    /// The record has this of it, under this name.
+    /// The record holds the result of this function under this name.
     pub(super) const fn recorded_as(
         self,
         name: &'static str,
@@ -207,22 +208,22 @@ impl OptionDef {
         OptionDef { recorded: Some((name, get)), ..self }
     }
 
-    /// It belongs to something that is not built: `what` it needs.
+    /// The option belongs to something that is not built: `what`.
     pub(super) const fn needs(self, what: &'static str) -> Self {
         OptionDef { status: Status::Needs(what), ..self }
     }
 
-    /// It is checked and has no effect, because of `why`.
+    /// The option is parsed and has no effect, because of `why`.
     pub(super) const fn accepted(self, why: &'static str) -> Self {
         OptionDef { status: Status::Accepted(why), ..self }
     }
 
-    /// It is checked and kept, and changes nothing else, because of `why`.
+    /// The option is parsed and stored, and has no effect, because of `why`.
     pub(super) const fn accepted_as(self, why: &'static str, access: Access) -> Self {
         OptionDef { status: Status::Accepted(why), access, ..self }
     }
 
-    /// It is checked and not done; using it warns of that, and of `why`.
+    /// The option is parsed and has no effect; using it causes a warning with the reason `why`.
     pub(super) const fn warned(self, why: &'static str) -> Self {
         OptionDef { status: Status::Accepted(why), warns: true, ..self }
     }

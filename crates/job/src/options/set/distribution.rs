@@ -10,13 +10,13 @@ use record::PerDirection;
 
 /// Most zones of a distribution, as in fio.
 const MOST_ZONES: usize = 256;
-/// What a distribution has when only its name is given, as in fio.
+/// The parameter of a distribution if only its name is given, as in fio.
 const THETA: f64 = 1.2;
 const POWER: f64 = 0.2;
 const DEVIATION: f64 = 0.0;
 
-/// `random_distribution`: up to three distributions by direction, split by commas. One without a
-/// name has that of the one before; the commas of a sequence split its blocks.
+/// `random_distribution`: up to three distributions by direction, separated by commas. One without
+/// a name has the name of the one before; the commas of a sequence separate its blocks.
 pub(in crate::options) fn random(job: &mut Job, v: &Value) -> Result<(), String> {
     let units = units(job);
     let (first, rest) = named(v.text());
@@ -43,7 +43,7 @@ pub(in crate::options) fn random(job: &mut Job, v: &Value) -> Result<(), String>
     Ok(())
 }
 
-/// Name and what follows its colon; the name is empty when there is none.
+/// The name and the text after its colon. The name is empty if there is none.
 fn named(part: &str) -> (&str, &str) {
     let starts = part.chars().next().is_some_and(|c| c.is_ascii_alphabetic());
     match part.split_once(':') {
@@ -111,7 +111,7 @@ fn zone_percent(text: &str) -> Result<Size, String> {
         .ok_or_else(|| format!("expected 0 to 100 per cent of the target, got '{text}'"))
 }
 
-/// `access/size` entries split by colons. What is left out counts for what the others leave, evenly.
+/// `access/size` entries separated by colons. Entries without a value share the rest evenly.
 fn zoned(
     rest: &str,
     size_of: impl Fn(&str) -> Result<Size, String>,

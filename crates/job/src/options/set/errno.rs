@@ -6,7 +6,7 @@ macro_rules! names {
     };
 }
 
-/// Errors by name, those that I/O can meet first.
+/// Errors by name, the errors of I/O first.
 const NAMES: &[(&str, i32)] = names!(
     EIO ENOSPC EAGAIN EINTR EINVAL EDQUOT EILSEQ ETIMEDOUT EREMOTEIO ENODATA ENOMEM EFBIG EROFS
     ENXIO ENODEV EBUSY EOPNOTSUPP ENOTSUP EWOULDBLOCK ECANCELED EPERM ENOENT ESRCH E2BIG ENOEXEC
