@@ -1,15 +1,15 @@
-//! Endpoints as users write them.
+//! The syntax of endpoints.
 
 use crate::{Endpoint, Security};
 use std::net::{IpAddr, Ipv6Addr};
 
-/// More endpoints than any store has; a list that is longer is a slip in its ellipses.
+/// Most endpoints of a store. A longer list is probably a mistake in its ellipses.
 const ENDPOINTS_MAX: usize = 4096;
 
-/// Reads a list of endpoints: `host`, `host:port`, `[::1]:9000`, `http://…`, `https://…`, several
-/// separated by commas; `node{1...8}` stands for eight. A scheme decides whether connections are
-/// encrypted, `otherwise` where there is none; `https` leaves [`Security::Insecure`] as it is. Ports
-/// are 80 and 443 where none is named. The error names the entry, and says what was expected.
+/// Parses a list of endpoints separated by commas: `host`, `host:port`, `[::1]:9000`, `http://…`,
+/// `https://…`; `node{1...8}` stands for eight. A scheme selects encryption; entries without one
+/// use `otherwise`. `https` leaves [`Security::Insecure`] as it is. The default ports are 80 and
+/// 443. The error names the entry and what was expected.
 pub fn endpoints(text: &str, otherwise: Security) -> Result<(Vec<Endpoint>, Security), String> {
     let mut found = Vec::new();
     let mut decided: Option<(Security, String)> = None;
@@ -103,7 +103,7 @@ fn split(text: &str) -> Result<(&str, Option<&str>), String> {
             Err(format!("expected a host's name or address, in which there is no {char:?}"))
         }
         Some(_) => Err("expected the host's name in its ASCII form (xn--…)".into()),
-        // Names of 253 characters are the longest that can be resolved.
+        // Longer names than 253 characters cannot be resolved.
         None if host.len() > 253 => Err("expected a host's name of 253 characters at most".into()),
         None => Ok((host, port)),
     }
@@ -114,8 +114,8 @@ pub(crate) fn is_address(host: &str) -> bool {
     host.parse::<IpAddr>().is_ok()
 }
 
-/// Each name that an entry with ellipses stands for: `a{1...3}` is `a1`, `a2`, `a3`; `{08...10}`
-/// keeps the zeros. Several ellipses stand for each combination, the last one running fastest.
+/// Expands the ellipses of an entry: `a{1...3}` is `a1`, `a2`, `a3`; `{08...10}` keeps the zeros.
+/// Several ellipses yield all combinations, in which the last one varies fastest.
 fn expanded(entry: &str) -> Result<Vec<String>, String> {
     let wrong =
         |why: &str| format!("endpoint '{}': {why}, as in node{{1...8}}", entry.escape_debug());

@@ -1,8 +1,8 @@
-//! Object stores over HTTP/1.1: what is asked of S3, WebDAV and Swift, how it is signed, and the
-//! connections of one thread that carry it.
+//! A client of object stores over HTTP/1.1: requests to S3, WebDAV and Swift, their signatures, and
+//! the connections of one thread.
 //!
-//! Nothing here measures or counts: an [`Outcome`] says when what happened, in the clock it is
-//! given, and its reader decides what that means.
+//! This crate does not measure or count. An [`Outcome`] holds the times of events in the client's
+//! clock, and the caller interprets them.
 
 pub mod answer;
 mod client;

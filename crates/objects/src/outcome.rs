@@ -1,32 +1,32 @@
-//! What became of a request.
+//! The outcomes of requests.
 
 use crate::Verb;
 use std::fmt;
 
-/// A request that is over.
+/// A completed request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// The slot it was started with.
+    /// Its slot.
     pub slot: u32,
-    /// What it was.
+    /// Its kind.
     pub verb: Verb,
-    /// The answer, or why there is none that counts.
+    /// The answer, or why the request failed.
     pub result: Result<Answer, Failure>,
-    /// When what happened, of its last attempt; `begun` is of the first.
+    /// The times of its last attempt; `begun` is that of the first attempt.
     pub stamps: Stamps,
-    /// The attempts before the last, in their order: each of them was followed by a repeat.
+    /// The failed attempts before the last one, in order.
     pub lost: Vec<Attempt>,
-    /// Its connection, which had served others, was closed before a byte of the answer came: it was
-    /// sent once more, and this tells nothing of whether the server had taken it.
+    /// Its connection, which had served other requests, was closed before the first byte of the
+    /// answer, so it was sent again. Whether the server had processed it is unknown.
     pub resent: bool,
-    /// Which of the store's endpoints its last attempt went to; `None`: it did not come so far.
+    /// The endpoint of its last attempt; `None`: it was not sent to any.
     pub endpoint: Option<usize>,
 }
 
-/// An attempt that failed in a way that may pass, after which the request was repeated.
+/// An attempt with a temporary failure, after which the request was retried.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempt {
-    /// What it failed with.
+    /// Its failure.
     pub failure: Failure,
     /// As in [`Outcome::endpoint`].
     pub endpoint: Option<usize>,
@@ -36,88 +36,88 @@ pub struct Attempt {
     pub tls: Option<(u64, u64)>,
 }
 
-/// Moments in the client's clock, in nanoseconds. What did not happen, or belongs to an earlier
-/// request on the connection, is `None`.
+/// Times in nanoseconds of the client's clock. `None`: the event did not happen, or belongs to an
+/// earlier request on the connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stamps {
-    /// It was given to the client.
+    /// The request was started.
     pub begun: u64,
-    /// A connection was asked for, and made: begin and end. DNS is not in it.
+    /// Start and end of connecting, without DNS.
     pub connect: Option<(u64, u64)>,
-    /// Keys were agreed on: begin and end.
+    /// Start and end of the TLS handshake.
     pub tls: Option<(u64, u64)>,
-    /// The request's first byte was handed to the kernel.
+    /// The first byte of the request was passed to the kernel.
     pub sent: Option<u64>,
-    /// The first byte of the answer was there.
+    /// The first byte of the answer was received.
     pub first_byte: Option<u64>,
-    /// It was over.
+    /// The request was complete.
     pub ended: u64,
 }
 
-/// A good answer: status 200 to 299 and a body as long as it said and as was asked for.
+/// A successful answer: status 200 to 299, and a body of the announced and requested length.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
     /// Status code.
     pub status: u16,
-    /// Bytes of the object's content that were sent or received.
+    /// Bytes of content sent or received.
     pub moved: u64,
     /// Its entity tag, quotes included.
     pub tag: Option<String>,
-    /// Content-Length as answered to HEAD.
+    /// Content-Length of the answer to HEAD.
     pub length: Option<u64>,
-    /// The body of an answer that is a document (a list, an upload's name); empty for content.
+    /// The body, if it is a document (a list, the name of an upload); else empty.
     pub document: Vec<u8>,
 }
 
-/// Why a request has no answer that counts.
+/// Why a request failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// The server answered with another status.
+    /// The server answered with an error status.
     Status {
         /// Status code.
         status: u16,
-        /// S3's code for it ("NoSuchKey", "SignatureDoesNotMatch"); empty where it has none.
+        /// S3's error code ("NoSuchKey", "SignatureDoesNotMatch"); empty if there is none.
         code: String,
-        /// What the server says, shortened; with a skewed clock, by how much.
+        /// The message of the server, shortened, with the clock skew if there is one.
         message: String,
     },
     /// The host has no address.
     NoSuchHost(String),
-    /// No connection: the errno.
+    /// Connecting failed with this errno.
     Connect(i32),
-    /// The certificate is not trusted, or TLS went wrong otherwise: why, and whose.
+    /// TLS failed: the reason, and the certificate if it is not trusted.
     Tls(String),
-    /// Nothing moved for the store's timeout.
+    /// There was no traffic for the store's timeout.
     Timeout,
-    /// The connection broke: the errno.
+    /// The connection broke with this errno.
     Broken(i32),
-    /// The server closed before its answer was whole: bytes of content that came, and were due.
+    /// The server closed the connection before the end of its answer.
     Short {
-        /// Came.
+        /// Received bytes of content.
         came: u64,
-        /// Were due.
+        /// Expected bytes of content.
         due: u64,
     },
-    /// The answer is whole, but its content is not as long as was asked for.
+    /// The answer is complete, but its content does not have the requested length.
     WrongLength {
         /// Its length.
         length: u64,
-        /// What was asked for.
+        /// The requested length.
         asked: u64,
     },
-    /// What came is not HTTP, or not what this request can be answered with: what was expected.
+    /// The answer is not HTTP, or not valid for this request; what was expected.
     Garbage(String),
-    /// It cannot be sent as it was asked for: why. Nothing was sent.
+    /// The request cannot be sent; the reason. Nothing was sent.
     Refused(String),
-    /// Whoever asked did not wait for the answer.
+    /// The caller gave the request up.
     GivenUp,
 }
 
 impl Failure {
-    /// How statistics name its kind: "404", "timeout", "connect", "reset", "short body", …
+    /// Its kind, as statistics name it: "404", "timeout", "connect", "reset", "short body", …
     pub fn kind(&self) -> String {
         match self {
-            // S3 may answer 200 and tell of a failure all the same.
+            // S3 may send a failure with status 200.
             Failure::Status { status: 200..=299, code, .. } if !code.is_empty() => code.clone(),
             Failure::Status { status, .. } => status.to_string(),
             Failure::NoSuchHost(_) => "no such host".into(),
@@ -133,7 +133,7 @@ impl Failure {
         }
     }
 
-    /// Whether asking again may help.
+    /// Whether a retry may succeed.
     pub fn may_pass(&self) -> bool {
         match self {
             Failure::Status { status, code, .. } => {

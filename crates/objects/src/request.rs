@@ -1,29 +1,29 @@
-//! What is asked of a store.
+//! Requests to a store.
 
-/// The kinds of requests, as statistics tell them apart.
+/// The kinds of requests that statistics distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verb {
-    /// An object's content is sent.
+    /// Sends the content of an object.
     Put,
-    /// An object's content, or a part of it, is fetched.
+    /// Fetches the content of an object, or a range of it.
     Get,
-    /// An object's attributes are asked for.
+    /// Gets the attributes of an object.
     Head,
-    /// An object is removed.
+    /// Removes an object.
     Delete,
-    /// The keys of a bucket are asked for.
+    /// Lists the keys of a bucket.
     List,
-    /// A multipart upload is begun.
+    /// Begins a multipart upload.
     BeginUpload,
-    /// A part is sent.
+    /// Sends a part.
     PutPart,
-    /// The parts become an object.
+    /// Joins the parts to an object.
     EndUpload,
-    /// A multipart upload is given up.
+    /// Aborts a multipart upload.
     DropUpload,
-    /// A bucket is made.
+    /// Creates a bucket.
     MakeBucket,
-    /// It is asked whether a bucket is there.
+    /// Checks whether a bucket exists.
     HeadBucket,
 }
 
@@ -43,7 +43,7 @@ impl Verb {
         Verb::HeadBucket,
     ];
 
-    /// How reports name it, after the operation of S3's API: "PUT", "GET", "HEAD", "DELETE",
+    /// Its name in reports, that of the operation in S3's API: "PUT", "GET", "HEAD", "DELETE",
     /// "LIST", "CreateMultipartUpload", …
     pub fn name(self) -> &'static str {
         match self {
@@ -62,25 +62,25 @@ impl Verb {
     }
 }
 
-/// A request with what belongs to it.
+/// A request and its parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Send the slot's content as the object.
     Put,
-    /// Fetch the object; with a range only its bytes from the first on, so many.
+    /// Fetch the object, or a range of it.
     Get {
         /// First byte and number of bytes.
         range: Option<(u64, u64)>,
     },
-    /// Ask for its attributes.
+    /// Get its attributes.
     Head,
-    /// Remove it. That it is not there is an error, where the server says so.
+    /// Remove it. A missing object is an error if the server reports one.
     Delete,
-    /// Keys below the path, which is "/bucket/prefix".
+    /// List keys below the path, which is "/bucket/prefix".
     List {
-        /// Most keys of one answer.
+        /// Most keys in one answer.
         max_keys: u32,
-        /// Where an earlier answer left off.
+        /// The continuation token of an earlier answer.
         continuation: Option<String>,
     },
     /// Begin a multipart upload.
@@ -91,24 +91,24 @@ pub enum Action {
         upload: String,
         /// Number of the part, from 1.
         number: u32,
-        /// Where in the slot's content it begins, in bytes.
+        /// Offset of the part in the slot's content, in bytes.
         from: u64,
     },
-    /// Make an object of the parts.
+    /// Join the parts to an object.
     EndUpload {
         /// The upload.
         upload: String,
         /// Entity tags of parts 1, 2, …
         tags: Vec<String>,
     },
-    /// Give an upload up.
+    /// Abort an upload.
     DropUpload {
         /// The upload.
         upload: String,
     },
-    /// Make the bucket.
+    /// Create the bucket.
     MakeBucket,
-    /// Ask whether the bucket is there.
+    /// Check whether the bucket exists.
     HeadBucket,
 }
 
@@ -134,11 +134,11 @@ impl Action {
 /// One request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request<'a> {
-    /// What to do.
+    /// The action.
     pub action: Action,
-    /// To what: "/bucket/key" for S3, the whole path for WebDAV and Swift; UTF-8, not yet encoded.
-    /// Everything after the bucket's slash is the key as it is, also `//` and leading slashes.
+    /// The path: "/bucket/key" for S3, the whole path for WebDAV and Swift; UTF-8, not yet encoded.
+    /// Everything after the bucket's slash is the key, including `//` and leading slashes.
     pub path: &'a str,
-    /// Bytes to send, or those a GET is to bring: fewer or more are an error.
+    /// Bytes to send, or the expected bytes of a GET; any other number is an error.
     pub length: u64,
 }

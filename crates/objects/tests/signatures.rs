@@ -3,8 +3,9 @@
 
 use objects::answer::{Hints, Listing, failure, upload};
 use objects::sign::{Body, Signer};
-use objects::{Access, Action, Addressing, CustomerKey, Endpoint, Failure, Hashing};
-use objects::{Protocol, Request, Store};
+use objects::{
+    Access, Action, Addressing, CustomerKey, Endpoint, Failure, Hashing, Protocol, Request, Store,
+};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, SystemTime};

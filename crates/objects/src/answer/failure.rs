@@ -1,4 +1,4 @@
-//! What an error answer says, and what is to be done about it.
+//! Failures explained by error answers, with advice.
 
 use super::{shortened, text_of};
 use crate::Failure;
@@ -7,10 +7,10 @@ use roxmltree::Document;
 use serde_json::Value;
 use std::time::SystemTime;
 
-/// Clocks that differ by less are not the reason of anything: S3 allows 15 minutes.
+/// Smaller differences between clocks are not mentioned: S3 allows 15 minutes.
 const SKEW_WORTH_SAYING_S: i64 = 300;
 
-/// What the head of an error answer says besides its status.
+/// Headers of an error answer that help to explain it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hints {
     date: Option<String>,
@@ -19,7 +19,7 @@ pub struct Hints {
 }
 
 impl Hints {
-    /// Keeps what matters of a header; its name in any case.
+    /// Keeps a header if it helps. The case of its name does not matter.
     pub fn read_header(&mut self, name: &str, value: &[u8]) {
         let kept = match name {
             _ if name.eq_ignore_ascii_case("date") => &mut self.date,
@@ -31,7 +31,7 @@ impl Hints {
     }
 }
 
-/// What an answer tells that is not good: S3's XML, other XML, JSON, HTML or any text.
+/// The content of an error answer: S3's XML, other XML, JSON, HTML or any text.
 #[derive(Default)]
 struct ErrorDocument {
     code: String,
@@ -40,7 +40,7 @@ struct ErrorDocument {
     time: Option<DateTime<Utc>>,
 }
 
-/// The failure that an answer with this status is. `body` may be cut off or empty; `now` is this
+/// The failure of an answer with this status. `body` may be truncated or empty; `now` is this
 /// machine's time.
 pub fn failure(status: u16, hints: &Hints, body: &[u8], now: SystemTime) -> Failure {
     let text = String::from_utf8_lossy(body);
@@ -64,7 +64,7 @@ pub fn failure(status: u16, hints: &Hints, body: &[u8], now: SystemTime) -> Fail
     Failure::Status { status, code: told.code, message }
 }
 
-/// The failure behind a good status: S3 may find that it cannot join parts after it has said 200.
+/// A failure despite a good status: S3 may fail to join parts after it has sent status 200.
 pub fn hidden_failure(status: u16, document: &[u8], now: SystemTime) -> Option<Failure> {
     let text = std::str::from_utf8(document).ok()?;
     let parsed = Document::parse(text.trim_start()).ok()?;
@@ -99,13 +99,13 @@ fn read(text: &str) -> ErrorDocument {
     ErrorDocument { message, ..ErrorDocument::default() }
 }
 
-/// Codes are words; anything else in their place is no code.
+/// Whether a text is an error code. Codes are single words.
 fn is_code(code: &str) -> bool {
     code.len() <= 80
         && code.chars().all(|char| char.is_ascii_alphanumeric() || "._-\\".contains(char))
 }
 
-/// An object that tells of an error, perhaps within another one.
+/// Reads a JSON object that describes an error, which may be nested in another one.
 fn from_json(value: &Value) -> ErrorDocument {
     let inner =
         ["error", "Error"].iter().find_map(|name| value.get(name)).filter(|v| v.is_object());
@@ -120,7 +120,7 @@ fn from_json(value: &Value) -> ErrorDocument {
     }
 }
 
-/// What a page shows. It need not be well formed.
+/// The text of an HTML page, which may be malformed.
 fn without_tags(page: &str) -> String {
     let mut text = String::new();
     for (n, piece) in page.split('<').enumerate() {
@@ -131,7 +131,7 @@ fn without_tags(page: &str) -> String {
     shortened(&text)
 }
 
-/// What the one who reads of it should know or do.
+/// Advice for the user.
 fn advice(status: u16, told: &ErrorDocument, hints: &Hints, now: DateTime<Utc>) -> Option<String> {
     let skew = told.time.map(|time| (now - time).num_seconds());
     let region = || {
@@ -245,7 +245,7 @@ mod tests {
         let body = "<Error><Code>RequestTimeTooSkewed</Code></Error>";
         let (_, message) = said(403, &[("Date", "Wed, 22 May 2013 22:00:00 GMT")], body);
         assert!(message.starts_with("this machine's clock is 1 d 2 h ahead of"), "{message}");
-        // The answer to a HEAD has no body: its date is all there is.
+        // The answer to a HEAD has no body, so only the date explains the error.
         let (_, message) = said(403, &[("DATE", "Fri, 24 May 2013 00:16:05 GMT")], "");
         assert!(message.contains("16 min 5 s behind"), "{message}");
         let (_, message) = said(403, &[("DATE", "Fri, 24 May 2013 00:00:05 GMT")], "");

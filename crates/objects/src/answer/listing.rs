@@ -1,4 +1,4 @@
-//! Documents that answer: lists of objects, names of uploads.
+//! Parses the documents of answers: lists of objects, names of uploads.
 
 use super::{shortened, text_of};
 use crate::sign::decoded;
@@ -6,28 +6,29 @@ use crate::{Failure, Protocol};
 use roxmltree::{Document, Node};
 use serde_json::Value;
 
-/// Some of the objects that a list names.
+/// One page of a list of objects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listing {
     /// Objects, in the server's order.
     pub entries: Vec<Entry>,
-    /// What asks for those after them; `None`: there are none.
+    /// The continuation token of the next page; `None`: this is the last page.
     pub continuation: Option<String>,
 }
 
 /// An object in a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Entry {
-    /// Its key: within its bucket or container; with WebDAV its whole path.
+    /// Its key within its bucket or container; with WebDAV the whole path.
     pub key: String,
     /// Its size in bytes.
     pub size: u64,
-    /// Its entity tag as the server writes it, if it says one.
+    /// Its entity tag as sent by the server, if any.
     pub tag: Option<String>,
 }
 
 impl Listing {
-    /// Reads the answer to a list of at most `max_keys`. What is none is [`Failure::Garbage`].
+    /// Parses the answer to a list request with at most `max_keys`. An invalid answer is
+    /// [`Failure::Garbage`].
     pub fn read(protocol: Protocol, document: &[u8], max_keys: u32) -> Result<Listing, Failure> {
         let text = utf8(document, "a list")?;
         match protocol {
@@ -38,7 +39,7 @@ impl Listing {
     }
 }
 
-/// The name of the upload that was begun.
+/// The name of a new upload.
 pub fn upload(document: &[u8]) -> Result<String, Failure> {
     const WHAT: &str = "an InitiateMultipartUploadResult";
     let text = utf8(document, WHAT)?;
@@ -61,7 +62,7 @@ fn s3(text: &str) -> Result<Listing, Failure> {
         let mut children = root.children().filter(Node::is_element);
         children.find(|node| node.tag_name().name() == name).and_then(|node| node.text())
     };
-    // A server that does not know the encoding does not name it, and sends keys as they are.
+    // A server that does not support the encoding does not name it, and sends keys unencoded.
     let encoded = own("EncodingType").is_some_and(|kind| kind.trim().eq_ignore_ascii_case("url"));
     let contents = root.children().filter(|node| node.tag_name().name() == "Contents");
     let entries = contents.map(|node| s3_entry(node, encoded)).collect::<Result<_, _>>()?;
@@ -86,7 +87,7 @@ fn s3_entry(node: Node<'_, '_>, encoded: bool) -> Result<Entry, Failure> {
     Ok(Entry { key, size, tag: child("ETag").map(|tag| tag.trim().to_owned()) })
 }
 
-/// Collections are left out.
+/// Collections are skipped.
 fn webdav(text: &str) -> Result<Listing, Failure> {
     const WHAT: &str = "a multistatus";
     let document = parse(text, WHAT)?;
@@ -99,7 +100,7 @@ fn webdav(text: &str) -> Result<Listing, Failure> {
     for node in root.children().filter(|node| node.tag_name().name() == "response") {
         let is_collection = node.descendants().any(|node| node.tag_name().name() == "collection");
         let Some(place) = text_of(node, "href").filter(|_| !is_collection) else { continue };
-        // A whole URL may stand there, too.
+        // It may be a whole URL.
         let path = match place.split_once("://") {
             Some((_, rest)) => rest.find('/').map_or("", |at| &rest[at..]),
             None => place,
@@ -130,7 +131,7 @@ fn swift(text: &str, max_keys: u32) -> Result<Listing, Failure> {
         let size = size.ok_or_else(|| wrong("an object without its bytes"))?;
         entries.push(Entry { key, size, tag: of("hash") });
     }
-    // It does not say whether there are more.
+    // The answer does not say whether there are more objects.
     let full = max_keys > 0 && all.len() >= max_keys as usize;
     Ok(Listing { entries, continuation: last.filter(|_| full) })
 }

@@ -1,4 +1,4 @@
-//! What stores answer, read: errors with what is behind them, lists, names of uploads.
+//! Parses the answers of stores: errors and their explanations, lists, names of uploads.
 
 mod failure;
 mod listing;
@@ -8,7 +8,7 @@ pub use listing::{Entry, Listing, upload};
 
 use roxmltree::Node;
 
-/// The text of the first element below `node` that is called so in any namespace and any case.
+/// The text of the first element below `node` with this name, in any namespace and any case.
 fn text_of<'a>(node: Node<'a, '_>, name: &str) -> Option<&'a str> {
     let mut elements = node.descendants().filter(Node::is_element);
     let element = elements.find(|node| node.tag_name().name().eq_ignore_ascii_case(name))?;

@@ -1,9 +1,9 @@
 //! The connections of one thread to a store.
 //!
-//! A request waits for a connection and is written to it as soon as it is open. Its answer is read
-//! as it arrives. `drive` has the steps of connections, `exchange` the steps of requests. The
-//! network is awaited with epoll, with each socket registered once and edge-triggered; times are
-//! awaited with [`Timers`].
+//! A request waits for a connection and is sent as soon as the connection is open. Its answer is
+//! parsed as it arrives. `drive` has the steps of connections, `exchange` the steps of requests.
+//! Sockets are awaited with epoll, each registered once and edge-triggered; deadlines with
+//! [`Timers`].
 
 mod drive;
 mod exchange;
@@ -31,18 +31,18 @@ use std::sync::Arc;
 use std::time::Duration;
 use timers::{Timer, Timers};
 
-/// Bytes that one read takes when no one wants to see them: they stay in the CPU's cache.
+/// Size of the buffer for content that is dropped. It fits into the CPU's cache.
 const HOT_BYTES: usize = 256 << 10;
-/// Events that one look takes.
+/// Most events of one call of epoll.
 const EVENTS_MAX: usize = 256;
-/// Below this many nanoseconds epoll's milliseconds are too coarse.
+/// For shorter waits, in nanoseconds, the milliseconds of epoll are too coarse.
 const COARSE_NS: u64 = 2_000_000;
 
 /// The content of slots; the client never keeps a reference between calls.
 pub trait Contents {
-    /// What PUTs and parts send: the whole content of the slot.
+    /// The content of the slot, which PUTs and parts send.
     fn content(&self, slot: u32) -> &[u8];
-    /// Where a GET's bytes go; `None`: they are received, counted and dropped.
+    /// The buffer for the bytes of a GET; `None`: they are received, counted and dropped.
     fn room(&mut self, slot: u32) -> Option<&mut [u8]>;
 }
 
@@ -58,17 +58,17 @@ pub struct Client<C> {
     events: Vec<epoll::Event>,
     pool: Pool,
     slots: Vec<Slot>,
-    /// Slots whose requests wait for a connection, in their order.
+    /// Slots whose requests wait for a connection, in order.
     waiting: VecDeque<u32>,
     timers: Timers,
     outcomes: VecDeque<Outcome>,
     /// Requests without an outcome.
     active: u32,
     hot: Box<[u8]>,
-    /// Nanoseconds in which something has to move.
+    /// Time in nanoseconds after which a connection without traffic fails.
     timeout_ns: u64,
     connections_made: u64,
-    /// Why a connection could not be made that no request asked for.
+    /// The failure of a connection that was opened without a request.
     unasked: Option<Failure>,
 }
 
@@ -79,7 +79,7 @@ struct Place {
     good: usize,
 }
 
-/// The contents of requests that neither send content nor keep it, or of none at all.
+/// No content: requests neither send nor keep any.
 pub struct NoContents;
 
 impl Contents for NoContents {
@@ -93,11 +93,11 @@ impl Contents for NoContents {
 }
 
 impl<C: Fn() -> u64> Client<C> {
-    /// A client of `store` with at most `most` connections, of which it makes none yet. Looks up the
-    /// hosts' addresses, which may take its time, and reads the certificates to trust.
+    /// A client of `store` with at most `most` connections. It opens none yet, but looks up the
+    /// addresses of the hosts, which may take time, and reads the trusted certificates.
     ///
     /// # Errors
-    /// A host has no address, certificates cannot be read, or the system refuses.
+    /// A host has no address, certificates cannot be read, or the system refuses an epoll instance.
     pub fn open(store: Arc<Store>, most: u32, clock: C) -> Result<Client<C>, Failure> {
         let places = store.endpoints.iter().map(place).collect::<Result<Vec<_>, _>>()?;
         if places.is_empty() {
@@ -127,11 +127,11 @@ impl<C: Fn() -> u64> Client<C> {
         })
     }
 
-    /// Makes connections until there are `count` (TLS included), so that the first requests need not
-    /// wait for them. While requests are under way it does nothing.
+    /// Opens connections until there are `count`, including their TLS handshakes, so that the first
+    /// requests need not wait for them. Does nothing while requests are active.
     ///
     /// # Errors
-    /// One could not be made, or not within `patience`; those that were made stay.
+    /// A connection could not be opened within `patience`; open connections are kept.
     pub fn connect(&mut self, count: u32, patience: Duration) -> Result<(), Failure> {
         if self.active > 0 {
             return Ok(());
@@ -163,8 +163,8 @@ impl<C: Fn() -> u64> Client<C> {
         result
     }
 
-    /// Begins a request and sends of it what the socket takes at once. A slot has one request at a
-    /// time; if it still has one, that is given up.
+    /// Starts a request and sends as much as the socket accepts. A slot has one request at a time;
+    /// an earlier one is dropped.
     pub fn start(&mut self, slot: u32, request: &Request<'_>, contents: &mut impl Contents) {
         let now = (self.clock)();
         let at = slot as usize;
@@ -180,8 +180,9 @@ impl<C: Fn() -> u64> Client<C> {
         self.place(now, contents);
     }
 
-    /// Moves what can be moved until at least `min` outcomes are there, nothing is under way, or
-    /// `timeout` has passed; `None`: requests end by their own timeouts. Returns how many there are.
+    /// Sends and receives until there are at least `min` outcomes, no request is active, or
+    /// `timeout` has passed; `None`: until requests end by their own timeouts. Returns the number
+    /// of outcomes.
     ///
     /// # Errors
     /// The system cannot wait for sockets.
@@ -210,17 +211,17 @@ impl<C: Fn() -> u64> Client<C> {
         }
     }
 
-    /// Takes the oldest outcome.
+    /// Removes and returns the oldest outcome.
     pub fn next_outcome(&mut self) -> Option<Outcome> {
         self.outcomes.pop_front()
     }
 
-    /// Takes the outcomes, oldest first.
+    /// Removes and returns the outcomes, oldest first.
     pub fn outcomes(&mut self) -> impl Iterator<Item = Outcome> + '_ {
         self.outcomes.drain(..)
     }
 
-    /// Gives up a slot's request: its connection is closed, there is no outcome.
+    /// Drops a slot's request. Its connection is closed, and there is no outcome.
     pub fn drop_request(&mut self, slot: u32) {
         if self.take_off(slot) {
             self.active -= 1;
@@ -229,7 +230,7 @@ impl<C: Fn() -> u64> Client<C> {
         }
     }
 
-    /// Ends every request under way with [`Failure::GivenUp`], and closes their connections.
+    /// Ends every active request with [`Failure::GivenUp`] and closes their connections.
     pub fn give_up(&mut self) {
         let now = (self.clock)();
         for slot in 0..self.slots.len() as u32 {
@@ -240,7 +241,7 @@ impl<C: Fn() -> u64> Client<C> {
         }
     }
 
-    /// Takes a slot's request from where it is; whether there was one under way.
+    /// Removes a slot's request from its queue or connection. Returns whether it was active.
     fn take_off(&mut self, slot: u32) -> bool {
         let Some(own) = self.slots.get_mut(slot as usize) else { return false };
         let at = std::mem::take(&mut own.at);
@@ -254,13 +255,13 @@ impl<C: Fn() -> u64> Client<C> {
         true
     }
 
-    /// How many connections were made so far.
+    /// Number of connections opened so far.
     pub fn connections_made(&self) -> u64 {
         self.connections_made
     }
 
-    /// Waits for sockets, at most `patience` nanoseconds or until a timer is due, and does what
-    /// became possible.
+    /// Waits for sockets, at most `patience` nanoseconds or until a timer is due, and handles their
+    /// events.
     fn turn(&mut self, patience: Option<u64>, contents: &mut impl Contents) -> io::Result<()> {
         let timer = self.timers.next().map(|due| due.saturating_sub((self.clock)()));
         let wait = match (patience, timer) {
@@ -273,7 +274,7 @@ impl<C: Fn() -> u64> Client<C> {
         let mut first = true;
         for event in events.drain(..) {
             let data = event.data.u64();
-            // Each answer's moment is its own, not that of the one before it.
+            // Each answer gets its own time stamp.
             let now = if first { now } else { (self.clock)() };
             first = false;
             self.on_event(data as u32, (data >> 32) as u32, event.flags, now, contents);
@@ -295,7 +296,7 @@ impl<C: Fn() -> u64> Client<C> {
             }
             wait = Some(0);
         }
-        // Whole milliseconds, rounded down: what is left is then waited for exactly.
+        // Whole milliseconds, rounded down; the rest is waited for exactly.
         let wait = wait.map(|ns| timespec(ns - ns % 1_000_000));
         match epoll::wait(&self.poller, spare_capacity(events), wait.as_ref()) {
             Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
@@ -303,7 +304,7 @@ impl<C: Fn() -> u64> Client<C> {
         }
     }
 
-    /// Handles what is due.
+    /// Handles timers that are due.
     fn expire(&mut self, now: u64) {
         while let Some(timer) = self.timers.take(now) {
             match timer {

@@ -1,8 +1,7 @@
-//! Where values are read: variables and files.
+//! The sources of values: variables and files.
 
-use std::fmt;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 /// The environment variables and files that credentials are read from. Tests provide their own.
 pub trait ProcessContext {
@@ -25,12 +24,12 @@ impl ProcessContext for ThisProcess {
     }
 }
 
-/// A value and where it comes from. Its `Debug` shows only where from: it may be a secret.
+/// A value and its source. `Debug` shows only the source, because the value may be a secret.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SourcedValue {
     /// The value.
     pub value: String,
-    /// Where it was found: "the variable AWS_REGION", "/root/.aws/config:3".
+    /// The source: "the variable AWS_REGION", "/root/.aws/config:3".
     pub from: String,
 }
 
@@ -40,7 +39,7 @@ impl fmt::Debug for SourcedValue {
     }
 }
 
-/// A variable that says something: an empty one is as good as none.
+/// A variable that is set and not empty.
 pub fn set(context: &dyn ProcessContext, name: &str) -> Option<String> {
     context.variable(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
 }

@@ -1,5 +1,5 @@
-//! Keys, region and endpoint as the environment and shared profiles give them, so that nobody has
-//! to write a secret into a command line or a job.
+//! Keys, region and endpoint from the environment and shared profiles, so that no secret needs to
+//! be in a command line or a job.
 
 mod context;
 mod profiles;
@@ -9,7 +9,8 @@ pub use context::{ProcessContext, SourcedValue, ThisProcess};
 use context::set;
 use profiles::{Profiles, Setting};
 
-/// An access key. Its parts come from one place: those of two never fit together.
+/// An access key. All its parts come from one source, because parts of different sources do not
+/// match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Keys {
     /// Its id.
@@ -20,25 +21,25 @@ pub struct Keys {
     pub token: Option<SourcedValue>,
 }
 
-/// All that was found. What is not there is `None`.
+/// The values that were found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Credentials {
     /// The access key.
     pub keys: Option<Keys>,
     /// The region to sign for.
     pub region: Option<SourcedValue>,
-    /// Where the store is, as [`crate::endpoints::endpoints`] reads it.
+    /// The endpoint, in the syntax of [`crate::endpoints::endpoints`].
     pub endpoint: Option<SourcedValue>,
 }
 
 impl Credentials {
-    /// Looks for them as AWS's tools do: variables (`AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`,
-    /// `AWS_SESSION_TOKEN`; `AWS_REGION`, `AWS_DEFAULT_REGION`; `AWS_ENDPOINT_URL_S3`,
-    /// `AWS_ENDPOINT_URL`), then the profile in the credentials file
-    /// (`AWS_SHARED_CREDENTIALS_FILE`, `~/.aws/credentials`), then in the config file
-    /// (`AWS_CONFIG_FILE`, `~/.aws/config`). `profile`: the one to take; its keys go before those
-    /// of variables. Without one it is `AWS_PROFILE`'s, or "default". The error names the variable,
-    /// or file and line, what was expected and what to do.
+    /// Searches in the order of AWS's tools: variables (`AWS_ACCESS_KEY_ID`,
+    /// `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`; `AWS_REGION`, `AWS_DEFAULT_REGION`;
+    /// `AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL`), then the profile in the credentials file
+    /// (`AWS_SHARED_CREDENTIALS_FILE`, `~/.aws/credentials`), then the profile in the config file
+    /// (`AWS_CONFIG_FILE`, `~/.aws/config`). The keys of a given `profile` take precedence over
+    /// variables. Without `profile`, `AWS_PROFILE` or "default" is used. The error names the
+    /// variable, or file and line, what was expected and what to do.
     pub fn find(
         context: &dyn ProcessContext,
         profile: Option<&str>,
@@ -64,9 +65,9 @@ impl Credentials {
         })
     }
 
-    /// Keys and endpoint of an alias in the form of MinIO's client:
-    /// `MC_HOST_alias=https://ID:SECRET@host:port`, or with `:TOKEN` behind the secret. `None`: it
-    /// is not set.
+    /// Keys and endpoint of an alias in the format of MinIO's client:
+    /// `MC_HOST_alias=https://ID:SECRET@host:port`, or with `:TOKEN` after the secret. `None`: the
+    /// variable is not set.
     pub fn of_alias(
         context: &dyn ProcessContext,
         alias: &str,
@@ -78,7 +79,7 @@ impl Credentials {
         let (scheme, rest) = value.split_once("://").ok_or_else(wrong)?;
         let found = |value: &str| SourcedValue { value: value.to_owned(), from: from.clone() };
         let Some((keys, host)) = rest.rsplit_once('@') else {
-            // Without keys it is a store that anybody may use.
+            // An alias without keys is for anonymous access.
             let endpoint = Some(found(&value));
             return Ok(Some(Credentials { endpoint, ..Credentials::default() }));
         };
@@ -133,7 +134,7 @@ fn unknown(name: &str, asked: bool, profiles: &Profiles) -> String {
     format!("no profile '{name}'{from}: {files}; {known}")
 }
 
-/// What one profile says, in both files.
+/// The settings of one profile in both files.
 struct Settings<'a> {
     profiles: &'a Profiles,
     name: String,
@@ -154,7 +155,7 @@ impl Settings<'_> {
         self.profiles.in_files().find_map(|file| file.setting(&self.name, key).map(Setting::found))
     }
 
-    /// Id, secret and token out of the first file that has one of them.
+    /// Id, secret and token from the first file that has one of them.
     fn keys(&self, chosen: bool) -> Result<Option<Keys>, String> {
         for file in self.profiles.in_files() {
             let setting = |key| file.setting(&self.name, key);
@@ -168,7 +169,7 @@ impl Settings<'_> {
                 (None, Some(there)) => return Err(self.half(there, "aws_access_key_id")),
             }
         }
-        // Without a word about profiles, what is set up for other tools is none of ours.
+        // If no profile was named, profiles of other kinds are ignored.
         const ELSEWHERE: [&str; 6] = [
             "credential_process",
             "role_arn",
@@ -197,7 +198,7 @@ impl Settings<'_> {
         )
     }
 
-    /// Its own word for S3, that of the services it names, or its word for all services.
+    /// Its endpoint for S3, that of its services section, or its endpoint for all services.
     fn endpoint(&self) -> Option<SourcedValue> {
         let of_services = || {
             let services = self.found("services")?.value;

@@ -1,13 +1,13 @@
-//! The files that hold shared profiles.
+//! The files with shared profiles.
 
 use super::context::{ProcessContext, SourcedValue, at_home, set};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The credentials file and the config file, in this order, as far as they are there.
+/// The credentials file and the config file, in this order, if they exist.
 pub struct Profiles {
     files: Vec<File>,
-    /// Where they were looked for.
+    /// The paths of both files.
     looked: Vec<PathBuf>,
 }
 
@@ -26,11 +26,11 @@ struct Section {
 enum Kind {
     Profile,
     Services,
-    /// Of no meaning here.
+    /// A section that is not used.
     Other,
 }
 
-/// A name, its value and where they stand. A setting within another one is named "outer.inner".
+/// A name, its value and their place. A nested setting is named "outer.inner".
 pub struct Setting {
     key: String,
     value: String,
@@ -39,7 +39,7 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// Its value and where that is from.
+    /// Its value and source.
     pub fn found(&self) -> SourcedValue {
         SourcedValue { value: self.value.clone(), from: self.place() }
     }
@@ -51,7 +51,7 @@ impl Setting {
 }
 
 impl Profiles {
-    /// Reads both files. That one is not there is no error.
+    /// Reads both files. A missing file is no error.
     pub fn read(context: &dyn ProcessContext) -> Result<Profiles, String> {
         let places = [
             ("AWS_SHARED_CREDENTIALS_FILE", "~/.aws/credentials", false),
@@ -77,12 +77,12 @@ impl Profiles {
         Ok(profiles)
     }
 
-    /// The files, the one that goes first first.
+    /// The files, in order of precedence.
     pub fn in_files(&self) -> impl Iterator<Item = &File> {
         self.files.iter()
     }
 
-    /// Where they were looked for.
+    /// The paths of both files.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         self.looked.iter().map(PathBuf::as_path)
     }
@@ -92,7 +92,7 @@ impl Profiles {
         self.names().iter().any(|known| known == name)
     }
 
-    /// The names of all profiles, each once, in the order of the alphabet.
+    /// The names of all profiles, without duplicates, sorted.
     pub fn names(&self) -> Vec<String> {
         let sections = self.files.iter().flat_map(|file| &file.sections);
         let mut names: Vec<_> = sections
@@ -116,7 +116,7 @@ impl File {
         self.find(Kind::Services, services, key)
     }
 
-    /// The last one that says something: later lines go before earlier ones.
+    /// The last non-empty setting: later lines override earlier ones.
     fn find(&self, kind: Kind, name: &str, key: &str) -> Option<&Setting> {
         let sections =
             self.sections.iter().filter(|section| section.kind == kind && section.name == name);
@@ -125,12 +125,12 @@ impl File {
     }
 }
 
-/// Reads a file. In a config file a profile's section is called "profile NAME", in a credentials
-/// file "NAME".
+/// Parses a file. The section of a profile is called "profile NAME" in a config file, and "NAME" in
+/// a credentials file.
 fn parse(path: &Path, text: &[u8], is_config: bool) -> Result<File, String> {
     let at = |line: usize, what: &str| format!("{}:{line}: {what}", path.display());
     let mut file = File { sections: Vec::new() };
-    // The setting without a value that lines further in belong to.
+    // The setting without a value to which the indented lines belong.
     let mut outer: Option<String> = None;
     for (number, line) in (1..).zip(text.split(|byte| *byte == b'\n')) {
         let line = std::str::from_utf8(line)
@@ -172,7 +172,7 @@ fn parse(path: &Path, text: &[u8], is_config: bool) -> Result<File, String> {
     Ok(file)
 }
 
-/// A whole line, or what stands behind ` #` or ` ;`, is a comment.
+/// Removes a comment: a whole line, or the text after ` #` or ` ;`.
 fn without_comment(line: &str) -> &str {
     if line.trim_start().starts_with(['#', ';']) {
         return "";

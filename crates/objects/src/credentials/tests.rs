@@ -1,4 +1,4 @@
-//! Where credentials are found, and what is said of files that are wrong.
+//! Sources of credentials, and errors about invalid files.
 
 use super::*;
 use proptest::prelude::*;

@@ -1,10 +1,10 @@
-//! What goes behind a head, and which part of an object it is.
+//! Bodies of requests, and ranges.
 
 use super::spelling::Spelling;
 use crate::Failure;
 use std::ops::Range;
 
-/// What goes behind a head.
+/// The body of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Body {
     /// Nothing.
@@ -15,7 +15,7 @@ pub enum Body {
     Text(Vec<u8>),
 }
 
-/// The bytes of a content of `whole` bytes that a request sends.
+/// The range of the slot's content of `whole` bytes that a request sends.
 pub fn part(from: u64, length: u64, whole: usize) -> Result<Range<usize>, Failure> {
     let end = from.checked_add(length).and_then(|end| usize::try_from(end).ok());
     match end.filter(|end| *end <= whole) {
@@ -26,7 +26,8 @@ pub fn part(from: u64, length: u64, whole: usize) -> Result<Range<usize>, Failur
     }
 }
 
-/// Asks for a part of an object only, given its first byte and its length; `None`: for all of it.
+/// Adds the header that requests a range, given its first byte and length; `None`: the whole
+/// object.
 pub fn ask_for_range(range: Option<(u64, u64)>, to: &mut Spelling) -> Result<(), Failure> {
     let Some((first, length)) = range else { return Ok(()) };
     match first.checked_add(length).filter(|_| length > 0) {

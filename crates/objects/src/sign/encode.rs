@@ -1,13 +1,13 @@
-//! Percent-encoding as Signature Version 4 wants it: what is sent and what is signed are the same
-//! text, so that no server can come to another one.
+//! Percent-encoding as Signature Version 4 requires it. Requests are sent as they are signed, so a
+//! server cannot compute a different signature.
 
-/// Appends `text` encoded: everything but letters, digits and `-._~` becomes `%XX`, and so does the
-/// slash.
+/// Appends `text`, encoded: everything except letters, digits and `-._~` becomes `%XX`, including
+/// the slash.
 pub fn push_encoded(out: &mut String, text: &str) {
     push(out, text, false);
 }
 
-/// Appends a path encoded: as [`push_encoded`], its slashes as they are. Nothing is made simpler:
+/// Appends a path, encoded like [`push_encoded`] except for its slashes. It is not normalised:
 /// `//`, `.` and `..` are part of a key.
 pub fn push_encoded_path(out: &mut String, path: &str) {
     push(out, path, true);
@@ -35,8 +35,8 @@ fn push(out: &mut String, text: &str, slashes: bool) {
     }
 }
 
-/// The bytes that `text` stands for; a `%` without two hexadecimal digits stands for itself. With
-/// `plus`, `+` is a space, as in a form.
+/// Decodes `text`. A `%` without two hexadecimal digits is kept. With `plus`, `+` is a space, as in
+/// a form.
 pub fn decoded(text: &str, plus: bool) -> Vec<u8> {
     let bytes = text.as_bytes();
     let digit = |at: usize| bytes.get(at).and_then(|byte| char::from(*byte).to_digit(16));

@@ -1,4 +1,4 @@
-//! Requests as bytes: the head of an HTTP/1.1 request, and who asks.
+//! Writes heads of HTTP/1.1 requests, with their signatures.
 
 mod body;
 mod encode;
@@ -24,12 +24,12 @@ use v4::V4;
 /// Writes the heads of requests to one store. It belongs to one thread.
 pub struct Signer {
     endpoints: Vec<Endpoint>,
-    /// What `Host` says of each endpoint: its port only where it is not the usual one.
+    /// The value of `Host` for each endpoint. It contains the port unless that is the default.
     hosts: Vec<String>,
     speech: Scheme,
     access: Signatory,
     hashes_content: bool,
-    /// The request at hand, the value of its `Authorization` and the hash of its body.
+    /// The current request, the value of its `Authorization` and the hash of its body.
     spelling: Spelling,
     authorization: String,
     hash: String,
@@ -40,9 +40,9 @@ enum Scheme {
     Paths(Protocol),
 }
 
-/// Signatory asks, as far as it is known before the request.
+/// The credentials of requests, as far as they are known in advance.
 enum Signatory {
-    /// Nobody, or the same header each time.
+    /// None, or the same header for each request.
     Same(Option<(&'static str, String)>),
     Signed(Box<V4>),
 }
@@ -57,7 +57,7 @@ const SECRET: [&str; 5] = [
 ];
 
 impl Signer {
-    /// A signer for a store, if all that it puts into heads may stand there.
+    /// A signer for a store. Fails if a value is not allowed in a head.
     pub fn new(store: &Store) -> Result<Signer, Failure> {
         let access = match &store.access {
             Access::Anonymous => Signatory::Same(None),
@@ -94,8 +94,8 @@ impl Signer {
         })
     }
 
-    /// The bucket of a request that stands in front of the endpoint's name: the server is to prove
-    /// that it is the host of both together.
+    /// The bucket of a request, if it is part of the host name. The server must prove that it is
+    /// that host.
     pub fn bucket_in_host<'r>(&self, endpoint: usize, request: &Request<'r>) -> Option<&'r str> {
         match &self.speech {
             Scheme::S3(s3) => s3.bucket_in_host(self.endpoints.get(endpoint)?, request),
@@ -103,10 +103,10 @@ impl Signer {
         }
     }
 
-    /// Appends the head of a request to `head`, with the empty line that ends it, and says what has
-    /// to follow. `endpoint` counts in the store's endpoints, `content` is the slot's whole content;
-    /// as much of it as is sent is hashed where the store wants that. What cannot be sent is
-    /// [`Failure::Refused`], and `head` is as before.
+    /// Appends the head of a request to `head`, including the empty line at its end. Returns the
+    /// body that must follow. `endpoint` is an index into the store's endpoints, `content` is the
+    /// whole content of the slot; the part of it that is sent is hashed if the store requires that.
+    /// A request that cannot be sent is [`Failure::Refused`], and `head` is unchanged.
     pub fn head(
         &mut self,
         endpoint: usize,
@@ -184,7 +184,7 @@ impl Signer {
 
 const AGENT: &str = concat!("fathom/", env!("CARGO_PKG_VERSION"));
 
-/// A head as it may be shown: secrets are replaced.
+/// A head without secrets, for display.
 pub fn without_secrets(head: &[u8]) -> String {
     let text = String::from_utf8_lossy(head);
     let line = |line: &str| match line.split_once(':') {
@@ -196,7 +196,7 @@ pub fn without_secrets(head: &[u8]) -> String {
     text.trim_end().lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// What `Host` says.
+/// The value of `Host`.
 fn host(endpoint: &Endpoint, usual: u16) -> Result<String, Failure> {
     printable("the host's name", &endpoint.host)?;
     let whole = endpoint.to_string();

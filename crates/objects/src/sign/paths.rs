@@ -1,11 +1,11 @@
-//! How stores spell requests whose objects are paths: WebDAV (RFC 4918) and Swift.
+//! Requests of stores whose objects are paths: WebDAV (RFC 4918) and Swift.
 
 use super::body::{Body, ask_for_range, part};
 use super::encode::push_encoded_path;
 use super::spelling::Spelling;
 use crate::{Action, Failure, Protocol, Request};
 
-/// Spells a request, all but who asks, and says what its body is.
+/// Writes a request without credentials. Returns its body.
 pub fn spell(
     protocol: Protocol,
     host: &str,
@@ -58,11 +58,11 @@ pub fn spell(
     Ok(body)
 }
 
-/// What a list is to tell of each path.
+/// The properties that a list requests for each path.
 const ASKED: &str = "<?xml version=\"1.0\" encoding=\"utf-8\"?><propfind xmlns=\"DAV:\"><prop>\
     <getcontentlength/><getetag/><resourcetype/></prop></propfind>";
 
-/// "/v1/account/container" and the prefix behind it.
+/// Splits a path into "/v1/account/container" and the prefix after it.
 fn container(path: &str) -> (&str, &str) {
     match path.match_indices('/').nth(3) {
         Some((at, _)) => (&path[..at], &path[at + 1..]),

@@ -1,4 +1,4 @@
-//! How S3 spells requests.
+//! Requests of S3.
 
 use super::body::{Body, ask_for_range, part};
 use super::encode::push_encoded_path;
@@ -10,25 +10,25 @@ use base64::prelude::BASE64_STANDARD;
 use md5::{Digest, Md5};
 use std::fmt::Write;
 
-/// What is the same in all requests of a store.
+/// The parameters that all requests to a store share.
 pub struct S3 {
     addressing: Addressing,
     /// Whether a certificate has to cover the bucket's name.
     encrypted: bool,
-    /// Where buckets are made; `None`: the store decides.
+    /// Region of new buckets; `None`: the store decides.
     region: Option<String>,
     storage_class: Option<String>,
-    /// Cipher, key and the key's MD5, as their headers have them.
+    /// Cipher, key and the key's MD5, as in their headers.
     customer_key: Option<[String; 3]>,
 }
 
 impl S3 {
-    /// Of a store, for buckets in `region`.
+    /// Parameters of a store whose buckets are in `region`.
     pub fn new(store: &Store, region: Option<&str>) -> Result<S3, Failure> {
         if let Some(class) = &store.storage_class {
             printable("the storage class", class)?;
         }
-        // S3 takes this region for granted, and refuses to be told so.
+        // This region is S3's default, and S3 refuses requests that name it.
         let region = region.filter(|region| !matches!(*region, "" | "us-east-1"));
         Ok(S3 {
             addressing: store.addressing,
@@ -39,7 +39,7 @@ impl S3 {
         })
     }
 
-    /// Spells a request, all but its signature, and says what its body is.
+    /// Writes a request without its signature. Returns its body.
     pub fn spell(
         &self,
         endpoint: &Endpoint,
@@ -53,7 +53,7 @@ impl S3 {
             matches!(request.action, Action::List { .. } | Action::MakeBucket | Action::HeadBucket);
         let is_name = !is_address(&endpoint.host);
         let by_host = self.bucket_in_host(endpoint, request).is_some();
-        // A host's name may begin with a bucket's: then the path is the key alone.
+        // If the host name begins with the bucket, the path is only the key.
         let of_host = !by_host && is_name && endpoint.host.contains('.') && path_is_one(request);
         if !of_bucket && key.is_empty() && !of_host {
             return Err(Failure::Refused(format!(
@@ -78,7 +78,7 @@ impl S3 {
         self.ask(request, key, content, to)
     }
 
-    /// The bucket of a request that stands in front of the endpoint's name.
+    /// The bucket of a request, if it is part of the host name.
     pub fn bucket_in_host<'r>(
         &self,
         endpoint: &Endpoint,
@@ -164,7 +164,7 @@ impl S3 {
     }
 }
 
-/// Bucket and key of a path. The key is everything behind the slash that ends the bucket.
+/// Splits a path into bucket and key. The key is everything after the slash that ends the bucket.
 fn parts(path: &str) -> Result<(&str, &str), Failure> {
     let inner = path.strip_prefix('/').unwrap_or_default();
     let (bucket, key) = inner.split_once('/').unwrap_or((inner, ""));
@@ -177,13 +177,13 @@ fn parts(path: &str) -> Result<(&str, &str), Failure> {
     }
 }
 
-/// Whether a path has one slash only, its first.
+/// Whether the first slash of a path is its only one.
 fn path_is_one(request: &Request<'_>) -> bool {
     !request.path.get(1..).unwrap_or_default().contains('/')
 }
 
-/// Whether a bucket's name can begin a host's. A certificate for all buckets (`*.host`) covers no
-/// name with a dot.
+/// Whether a bucket can be part of a host name. A certificate for all buckets (`*.host`) does not
+/// cover names with a dot.
 fn is_host_name(bucket: &str, encrypted: bool) -> bool {
     let label = |label: &str| {
         !label.is_empty()
@@ -216,7 +216,7 @@ fn end_of_upload(tags: &[String]) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// `text` as it stands between the tags of a document.
+/// Escapes `text` for XML.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

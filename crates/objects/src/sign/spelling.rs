@@ -1,29 +1,29 @@
-//! A request as it will stand in its head.
+//! The parts of a request's head.
 
 use super::encode::push_encoded;
 use crate::Failure;
 use std::fmt::{self, Write};
 use std::ops::Range;
 
-/// A request spelled out, before it is signed. It is filled anew for each one and keeps its room,
-/// so that a request costs no allocation.
+/// A request before it is signed. It is reused for each request and keeps its buffers, so that a
+/// request costs no allocation.
 #[derive(Default)]
 pub struct Spelling {
     /// Method.
     pub method: &'static str,
-    /// Where the request goes to: what `Host` says.
+    /// The value of `Host`.
     pub host: String,
     /// Path, encoded.
     pub path: String,
-    /// Query, encoded; names in the order of their bytes, each with its `=`.
+    /// Query, encoded; names in byte order, each with its `=`.
     pub query: String,
-    /// Names in lower case, and where in `values` their values are.
+    /// Names in lower case, and the ranges of their values in `values`.
     headers: Vec<(&'static str, Range<usize>)>,
     values: String,
 }
 
 impl Spelling {
-    /// Forgets the request before.
+    /// Removes the previous request.
     pub fn clear(&mut self) {
         self.host.clear();
         self.path.clear();
@@ -40,8 +40,8 @@ impl Spelling {
         self.headers.push((name, from..self.values.len()));
     }
 
-    /// Adds to the query. Names have to come in the order of their bytes, so that what is sent is
-    /// also what is signed.
+    /// Adds a parameter to the query. Names must be added in byte order, because the signature
+    /// requires it.
     pub fn query(&mut self, name: &str, value: &str) {
         if !self.query.is_empty() {
             self.query.push('&');
@@ -51,7 +51,7 @@ impl Spelling {
         push_encoded(&mut self.query, value);
     }
 
-    /// Puts the headers in the order of their names, as signatures want them.
+    /// Sorts the headers by name, as signatures require.
     pub fn sort(&mut self) {
         self.headers.sort_unstable_by_key(|(name, _)| *name);
     }
@@ -62,8 +62,8 @@ impl Spelling {
     }
 }
 
-/// `value`, if it may stand in a head as it is. `what` names it in the refusal, which does not
-/// repeat it: it may be a secret.
+/// Returns `value` if it may be part of a head. `what` names it in the error, which does not
+/// contain the value, because that may be a secret.
 pub fn printable<'a>(what: &str, value: &'a str) -> Result<&'a str, Failure> {
     match value.chars().find(|char| char.is_control()) {
         Some(char) => Err(Failure::Refused(format!(

@@ -1,4 +1,5 @@
-//! Heads and signatures, against what the specifications print and against another implementation.
+//! Heads and signatures compared with the examples of the specifications and with another
+//! implementation.
 
 use super::*;
 use crate::{Action, Addressing, CustomerKey, Hashing};
@@ -7,10 +8,10 @@ use std::time::Duration;
 
 const KEY_ID: &str = "AKIAIOSFODNN7EXAMPLE";
 const KEY: &str = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY";
-/// Of 32 times "k", as md5sum and base64 say.
+/// The MD5 of 32 times "k", by md5sum and base64.
 const MD5_OF_KS: &str = "mT2HRsMGJ5IX5C+0rreZ8Q==";
 
-/// 2013-05-24 00:00:00 UTC, when the documentation's examples were signed.
+/// 2013-05-24 00:00:00 UTC, the date of the documentation's examples.
 fn then() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(1_369_353_600)
 }
@@ -76,7 +77,7 @@ fn signature(head: &str) -> &str {
     value(head, "Authorization").unwrap().rsplit_once('=').unwrap().1
 }
 
-/// A request of the documentation's, to examplebucket.s3.amazonaws.com.
+/// A request of the documentation to examplebucket.s3.amazonaws.com.
 fn example(method: &'static str, path: &str, query: &[(&str, &str)]) -> Spelling {
     let mut spelling = Spelling::default();
     spelling.path.push_str(path);
@@ -274,7 +275,7 @@ fn contents_are_hashed_where_the_store_wants_it() {
     assert_eq!(hash(S::Verified, Plain, Action::Put), (unsigned(), whole.clone()));
     assert_eq!(hash(S::Verified, Always, Action::Put), (of(b"abcd"), whole.clone()));
     assert_eq!(hash(S::Plain, Never, Action::Put), (unsigned(), whole));
-    // What is no content is short, and always covered.
+    // Bodies that are not content are short and always hashed.
     assert_eq!(hash(S::Plain, Never, Action::Head).0, v4::EMPTY_HASH);
     let upload = || "u/1+2".to_owned();
     let part = Action::PutPart { upload: upload(), number: 7, from: 3 };
@@ -432,7 +433,7 @@ fn requests_that_cannot_be_sent_are_refused() {
     let range = |first, length| Action::Get { range: Some((first, length)) };
     let by_address = s3("10.0.0.1", 9000);
     assert!(refused(&by_address, Action::Delete, "/b").contains("names no object"));
-    // Here the host may name the bucket.
+    // Here the host name may contain the bucket.
     let (named, _) = head(&s3("bucket.s3.local", 80), Action::Delete, "/b");
     assert_eq!(first_line(&named), "DELETE /b HTTP/1.1");
     assert!(refused(&store, range(5, 0), "/b/k").contains("no range"));

@@ -11,31 +11,31 @@ use std::time::SystemTime;
 
 /// SHA-256 of nothing.
 pub const EMPTY_HASH: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
-/// What stands in place of the hash of a content that was not hashed.
+/// The value used instead of a hash if the content is not hashed.
 pub const UNSIGNED: &str = "UNSIGNED-PAYLOAD";
 
-/// Signs requests with one key for one region. What holds for a day or a second is computed once
-/// in it.
+/// Signs requests with one key for one region. Values that are valid for a day or a second are
+/// computed once.
 pub struct V4 {
     key_id: String,
     key: String,
     token: Option<String>,
     region: String,
-    /// The second that `stamp` names, since the epoch.
+    /// The second of `stamp` since the epoch.
     second: Option<i64>,
     /// "20130524T000000Z".
     stamp: String,
     /// "20130524/us-east-1/s3/aws4_request".
     scope: String,
-    /// The day's key, its first two blocks already hashed.
+    /// The key of the day, with its first two blocks already hashed.
     signing: Option<Hmac<Sha256>>,
-    /// Room for what is hashed, and for the names of what is signed.
+    /// Buffers for the hashed text and for the names of the signed headers.
     text: String,
     names: String,
 }
 
 impl V4 {
-    /// A signer, if what it puts into heads is printable.
+    /// A signer. Fails if a value is not printable.
     pub fn new(key_id: &str, key: &str, token: Option<&str>, region: &str) -> Result<V4, Failure> {
         printable("the access key's id", key_id)?;
         printable("the region", region)?;
@@ -54,13 +54,13 @@ impl V4 {
         })
     }
 
-    /// The region that is signed for.
+    /// The region of the signatures.
     pub fn region(&self) -> &str {
         &self.region
     }
 
-    /// Adds the headers that are signed to a request that is complete otherwise, and appends the
-    /// value of `Authorization` to `out`. `hash`: of the content, in hexadecimal digits, or
+    /// Adds the signature's headers to an otherwise complete request, and appends the value of
+    /// `Authorization` to `out`. `hash` is that of the content in hexadecimal digits, or
     /// [`UNSIGNED`].
     pub fn sign(&mut self, request: &mut Spelling, hash: &str, now: SystemTime, out: &mut String) {
         self.set_time(now);
@@ -72,7 +72,7 @@ impl V4 {
         self.authorize(request, hash, out);
     }
 
-    /// Appends the value of `Authorization` for a request and all its headers.
+    /// Appends the value of `Authorization` for a complete request.
     fn authorize(&mut self, request: &mut Spelling, hash: &str, out: &mut String) {
         request.sort();
         self.write_canonical(request, hash);
@@ -95,7 +95,7 @@ impl V4 {
         push_hex(out, &signature);
     }
 
-    /// The canonical request, in `text`, and the names of its headers, in `names`.
+    /// Writes the canonical request to `text`, and the names of its headers to `names`.
     fn write_canonical(&mut self, request: &Spelling, hash: &str) {
         let (text, names) = (&mut self.text, &mut self.names);
         text.clear();
@@ -106,7 +106,7 @@ impl V4 {
         let mut host = Some(request.host.as_str());
         let mut headers = request.headers().peekable();
         loop {
-            // The only header that is not among the others has its place by its name, too.
+            // `Host` is not in the list of headers and must be inserted in order.
             let host_is_next = headers.peek().is_none_or(|(name, _)| *name > "host");
             let (name, value) = match host.filter(|_| host_is_next) {
                 Some(_) => ("host", host.take().unwrap_or_default()),
@@ -144,7 +144,7 @@ impl V4 {
     }
 }
 
-/// The key that signs on the day of `stamp`.
+/// The signing key of the day of `stamp`.
 fn derive(key: &str, stamp: &str, region: &str) -> Hmac<Sha256> {
     let steps = [stamp.get(..8).unwrap_or_default(), region, "s3", "aws4_request"];
     steps.iter().fold(keyed(format!("AWS4{key}").as_bytes()), |mac, step| {

@@ -335,8 +335,8 @@ mod tests {
         Asked { verb: Verb::Get, length, from: None, headers: false }
     }
 
-    /// Takes `text` in pieces of `step` bytes and then the connection's end: bytes of the answer,
-    /// what is in the room, and what became of it.
+    /// Parses `text` in pieces of `step` bytes, then the end of the connection. Returns the bytes
+    /// of the answer, the content of the buffer, and the result.
     fn read(asked: Asked, text: &[u8], step: usize) -> (usize, Vec<u8>, Result<u16, Failure>) {
         let mut reading = Reading::new(asked);
         let mut room = vec![0; asked.length as usize];
@@ -408,7 +408,7 @@ mod tests {
         assert_eq!(result(get(6), &format!("{ok}Content-Length: 3\r\n\r\nabc")), wrong(3, 6));
         assert_eq!(result(get(2), &format!("{ok}Content-Length: 3\r\n\r\nabc")), wrong(3, 2));
         assert_eq!(result(get(2), &format!("{ok}\r\nabc")), wrong(3, 2));
-        // So much more is not waited for.
+        // A surplus of this size is not received.
         assert_eq!(result(get(2), &format!("{ok}Content-Length: 99999999\r\n\r\n")), {
             wrong(99_999_999, 2)
         });
@@ -493,7 +493,7 @@ mod tests {
             let asked = Asked { verb: Verb::Get, length, from, headers: false };
             let at_once = read(asked, text.as_bytes(), usize::MAX);
             let pieces = read(asked, text.as_bytes(), step);
-            // The words of a failure quote what had come until then.
+            // The message of a failure quotes the bytes received until then.
             prop_assert_eq!(at_once.2.map_err(|why| why.kind()), pieces.2.map_err(|why| why.kind()));
             prop_assert_eq!(at_once.1, pieces.1);
         }

@@ -1,4 +1,4 @@
-//! TLS: whom it trusts, and what it says of those it does not.
+//! TLS: trusted certificates, and messages about those that are not.
 
 use super::certificate;
 use crate::{Failure, Security, Store};
@@ -16,24 +16,24 @@ use std::fmt::Debug;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Bytes of content that wait encrypted for the socket, at most.
+/// Most encrypted bytes that wait for the socket.
 const UNSENT_MAX: usize = 256 << 10;
 
-/// How the connections of a client are encrypted.
+/// The TLS settings of a client.
 #[derive(Clone, Debug)]
 pub struct Tls {
     config: Arc<ClientConfig>,
     refused: Refused,
 }
 
-/// What is wrong with the certificate that was refused last.
+/// The reason why the last certificate was refused.
 type Refused = Arc<Mutex<Option<String>>>;
 
 impl Tls {
-    /// As the store wants it; `None`: not at all. Reads the certificates to trust.
+    /// The TLS settings of a store; `None`: no TLS. Reads the trusted certificates.
     ///
     /// # Errors
-    /// They cannot be read, or there are none.
+    /// The certificates cannot be read, or there are none.
     pub fn of(store: &Store) -> Result<Option<Tls>, Failure> {
         let provider = Arc::new(ring::default_provider());
         let refused = Refused::default();
@@ -62,10 +62,10 @@ impl Tls {
         Ok(Some(Tls { config: config.into(), refused }))
     }
 
-    /// A connection to a host that has yet to agree on keys.
+    /// A session with a host, before its handshake.
     ///
     /// # Errors
-    /// The host's name is none that a certificate could hold.
+    /// The host name is not valid in a certificate.
     pub fn connection(&self, host: &str) -> Result<ClientConnection, Failure> {
         let name = ServerName::try_from(host.to_string()).map_err(|_| {
             Failure::Tls(format!("'{host}' is neither a host's name nor an address"))
@@ -76,7 +76,7 @@ impl Tls {
         Ok(connection)
     }
 
-    /// What went wrong, with the certificate's names where it is about one.
+    /// The failure for a TLS error, with the certificate's names if a certificate was refused.
     pub fn failure(&self, error: &Error) -> Failure {
         let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner).take();
         Failure::Tls(match (error, refused) {
@@ -89,7 +89,7 @@ impl Tls {
     }
 }
 
-/// What a file tells to trust: as authorities, and as they are.
+/// Reads a file of certificates: authorities, and the certificates themselves.
 fn roots_of_file(path: &Path) -> Result<(RootCertStore, Vec<CertificateDer<'static>>), Failure> {
     let wrong = |what: String| Failure::Tls(format!("{}: {what}", path.display()));
     let (mut roots, mut named) = (RootCertStore::empty(), Vec::new());
@@ -111,7 +111,7 @@ fn roots_of_file(path: &Path) -> Result<(RootCertStore, Vec<CertificateDer<'stat
 fn roots_of_system() -> Result<RootCertStore, Failure> {
     let found = rustls_native_certs::load_native_certs();
     let mut roots = RootCertStore::empty();
-    // Systems keep some that no one can read; the others count.
+    // Systems may have certificates that cannot be parsed; these are skipped.
     roots.add_parsable_certificates(found.certs);
     if roots.is_empty() {
         let why = found.errors.first().map(|error| format!(" ({error})")).unwrap_or_default();
@@ -122,7 +122,7 @@ fn roots_of_system() -> Result<RootCertStore, Failure> {
     Ok(roots)
 }
 
-/// Trusts whom the authorities vouch for, and keeps what it has against others.
+/// Trusts certificates signed by the authorities, and records why others are refused.
 #[derive(Debug)]
 struct Trusted {
     inner: Arc<WebPkiServerVerifier>,
@@ -132,8 +132,8 @@ struct Trusted {
 }
 
 impl Trusted {
-    /// A certificate signed by itself is mostly one of an authority, which webpki takes for no
-    /// server's. One that the user named is trusted as it is; its time was looked at by then.
+    /// Self-signed certificates are mostly authorities, which webpki does not accept for servers.
+    /// One that the user named is trusted anyway; its validity period has been checked before.
     fn is_named(&self, given: &CertificateDer<'_>, host: &ServerName<'_>, error: &Error) -> bool {
         let Error::InvalidCertificate(CertificateError::Other(other)) = error else { return false };
         format!("{:?}", other.0) == "CaUsedAsEndEntity"
@@ -209,7 +209,7 @@ fn why(error: &CertificateError) -> String {
     }
 }
 
-/// Trusts whoever answers.
+/// Trusts every certificate.
 #[derive(Debug)]
 struct Anyone {
     provider: Arc<CryptoProvider>,

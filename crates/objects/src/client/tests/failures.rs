@@ -1,4 +1,4 @@
-//! Everything that goes wrong is told as what it is, and nothing of it outlasts its request.
+//! Every fault is reported as the right failure, and does not affect other requests.
 
 use super::*;
 
@@ -49,7 +49,8 @@ fn garbage_is_reported_as_garbage() {
 fn bytes_after_an_answer_end_the_connection() {
     let server = Server::saying("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabcd");
     let mut client = client(server.store(), 1);
-    // Whether the surplus is seen at once or when the next request has begun, it is not content.
+    // Surplus bytes are not content, whether they are seen at once or after the next request has
+    // started.
     let outcome = run(&mut client, &get(3), &mut Buffers::new(""));
     assert_eq!(outcome.result.unwrap().moved, 3);
     client.start(0, &get(3), &mut Buffers::new(""));
@@ -89,7 +90,7 @@ fn silence_ends_with_the_timeout_wherever_it_falls() {
         assert!(waited >= 150_000_000, "{waited}");
         assert_eq!(failure(outcome), Failure::Timeout, "{said}");
     }
-    // One that takes no content.
+    // A server that receives no content.
     let server = Server::new(|_, stream| {
         let mut reader = BufReader::new(stream.try_clone().unwrap());
         let mut line = String::new();
@@ -161,8 +162,8 @@ fn an_answer_before_the_whole_request_counts() {
     assert!(matches!(failed, Failure::Status { status: 403, .. }), "{failed:?}");
 }
 
-/// Answers the first request of each connection, reads a second one, and closes without a word; from
-/// connection `from` on only the latter.
+/// Answers the first request of each connection, reads a second one, and closes without an answer.
+/// Connections from `from` on are closed after the first request.
 fn forgetful(from: u64) -> Server {
     Server::new(move |number, stream| {
         let mut stream = BufReader::new(stream);
@@ -195,7 +196,7 @@ fn a_new_connection_that_is_closed_is_a_failure() {
     assert_eq!(server.accepted(), 2);
 }
 
-/// Fails the first `bad` requests with `answer`.
+/// Answers the first `bad` requests with `answer`.
 fn moody(bad: u64, answer: &'static str) -> Server {
     let served = AtomicU64::new(0);
     Server::new(move |_, stream| {
@@ -220,7 +221,7 @@ fn temporary_failures_are_retried_as_often_as_allowed() {
         let outcome = run(&mut client(store, 1), &get(3), &mut Buffers::new(""));
         let lost: Vec<String> = outcome.lost.iter().map(|lost| lost.failure.kind()).collect();
         assert_eq!(lost, [kind, kind]);
-        // The first attempt had to connect; where the server closes, the second had to as well.
+        // The first attempt had to connect. If the server closes, the second one had to, too.
         assert!(outcome.lost[0].connect.is_some_and(|(from, to)| from < to));
         assert_eq!(outcome.lost[1].connect.is_some(), answer.is_empty());
         assert_eq!(outcome.stamps.connect.is_some(), answer.is_empty());
@@ -252,7 +253,7 @@ fn a_request_that_is_given_up_has_no_outcome() {
     let mut client = client(server.store(), 1);
     let mut buffers = Buffers::new("");
     client.start(3, &get(3), &mut buffers);
-    // Another one waits for the connection.
+    // Another request waits for the connection.
     client.start(4, &get(3), &mut buffers);
     client.progress(1, Some(Duration::from_millis(50)), &mut buffers).unwrap();
     client.drop_request(3);
@@ -281,7 +282,7 @@ fn all_that_is_under_way_can_be_given_up() {
     store.retries = 1;
     let mut client = client(store, 2);
     let mut buffers = Buffers::new("");
-    // One is to be repeated, but those before it have no answer.
+    // One request is to be retried, but those before it have no answer.
     for slot in 0..3 {
         client.start(slot, &get(3), &mut buffers);
     }

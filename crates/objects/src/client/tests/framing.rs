@@ -1,4 +1,4 @@
-//! Good answers of each form.
+//! Valid answers in every framing.
 
 use super::*;
 use crate::Protocol;
@@ -75,7 +75,7 @@ fn answers_without_a_body_leave_the_connection() {
     assert_eq!(server.accepted(), 1);
 }
 
-/// Bytes that are not the same anywhere.
+/// Bytes without repetition.
 pub fn pattern(length: usize) -> Vec<u8> {
     (0..length as u32)
         .flat_map(|at| at.wrapping_mul(2_654_435_761).to_be_bytes())

@@ -41,7 +41,7 @@ fn more_requests_than_connections_take_turns() {
     assert_eq!((server.accepted(), client.connections_made()), (4, 4));
 }
 
-/// Breaks every tenth request in one of the ways a server may.
+/// A server that breaks every tenth request in one of several ways.
 fn unreliable() -> (Server, Arc<[AtomicU64; 2]>) {
     let counts = Arc::new([AtomicU64::new(0), AtomicU64::new(0)]);
     let counted = counts.clone();
@@ -64,7 +64,7 @@ fn unreliable() -> (Server, Arc<[AtomicU64; 2]>) {
 
 #[test]
 fn each_request_is_accounted_for_once_where_a_tenth_is_reset() {
-    // Every tenth request breaks, and 16 are under way: one may be broken a few times in a row.
+    // Every tenth request breaks and 16 are active, so one may break several times in a row.
     for retries in [0, 12] {
         let (server, counts) = unreliable();
         let mut store = server.store();
@@ -94,10 +94,10 @@ fn each_request_is_accounted_for_once_where_a_tenth_is_reset() {
         assert_eq!(client.next_outcome(), None);
         let [served, broken] = [0, 1].map(|at| counts[at].load(Ordering::SeqCst));
         // A reset may overtake the bytes sent before it, and then looks like a connection that was
-        // closed while idle: such a request reaches the server twice.
+        // closed while idle. Such a request reaches the server twice.
         let twice = served - 2000 - repeated;
         assert_eq!(bad + repeated + twice, broken);
-        // Some of those sent again never came to the server at first.
+        // Some of the resent requests did not reach the server the first time.
         assert!((twice..=broken).contains(&resent), "{twice} {resent} {broken}");
         assert!(broken > 150 && (retries == 0 || bad == 0), "{broken} {bad}");
     }

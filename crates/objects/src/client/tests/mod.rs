@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// After this a test has failed, whatever it waits for.
+/// Longest time that a test waits.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 struct Server {
@@ -32,7 +32,7 @@ impl Server {
 
     fn at(address: &str, serve: impl Fn(u64, TcpStream) + Send + Sync + 'static) -> Server {
         let listener = TcpListener::bind(address).unwrap();
-        // A thousand may knock before the first is let in.
+        // A thousand clients may connect before the first one is accepted.
         SockRef::from(&listener).listen(4096).unwrap();
         let address = listener.local_addr().unwrap();
         let (accepted, stop) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
@@ -65,7 +65,7 @@ impl Server {
         })
     }
 
-    /// A server that answers the first request of a connection so, and closes.
+    /// A server that answers the first request of a connection with these bytes, and closes.
     fn closing(answer: impl Into<Vec<u8>>) -> Server {
         let answer = answer.into();
         Server::new(move |_, stream| {
@@ -144,7 +144,7 @@ fn client(store: Store, most: u32) -> Client<impl Fn() -> u64> {
     Client::open(Arc::new(store), most, clock()).unwrap()
 }
 
-/// What is sent, and a room for each slot unless content is to be dropped.
+/// The content to send, and a buffer for each slot unless content is dropped.
 struct Buffers {
     content: Vec<u8>,
     rooms: Option<Vec<Vec<u8>>>,
@@ -193,7 +193,7 @@ fn failure(outcome: Outcome) -> Failure {
     outcome.result.expect_err("a failure")
 }
 
-/// What a GET of `length` bytes fails with at a server.
+/// The failure of a GET of `length` bytes at a server.
 fn failing(server: &Server, length: u64) -> Failure {
     failure(run(&mut client(server.store(), 1), &get(length), &mut Buffers::new("")))
 }
