@@ -1,11 +1,11 @@
 //! dd (GNU coreutils 9.1): its operands, the I/O they stand for, and its last lines.
 //!
-//! dd reads a block and writes it, one after the other, and what it says is how long all of that
-//! took. So a call is a list of reads and writes in dd's order ([`trace::Recording`]), which the
-//! engine does one by one as it does those of a log. In a copy each write carries what the read
-//! before it brought: the output is a copy. A source that only makes bytes (`/dev/zero`) is not read:
-//! zeros and random bytes are made between two writes, within the time of the call as with dd, but
-//! within no latency.
+//! dd reads a block, writes it, and so on, and prints the time that all of this took. A call is
+//! therefore translated into a list of reads and writes in dd's order ([`trace::Recording`]), which
+//! the engine executes one by one like the I/O of a log. In a copy, each write carries the bytes of
+//! the read before it. A source that generates bytes (`/dev/zero`) is not read: zeros and random
+//! bytes are generated between two writes, so they count in the total time, as with dd, but in no
+//! latency.
 
 mod direct;
 mod number;
@@ -52,56 +52,57 @@ O_DIRECT does not take is left out, and told.
 A regular file named by of= is overwritten, and cut to seek= unless conv=notrunc, as by dd.
 ";
 
-/// A call of dd, understood.
+/// A parsed call of dd.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DdCommand {
-    /// Where bytes come from.
+    /// The input.
     pub input: Input,
-    /// Where they go.
+    /// The output.
     pub output: Output,
-    /// Bytes of a read; at least 1.
+    /// Size of a read in bytes; at least 1.
     pub ibs: u64,
-    /// Bytes of a write; at least 1.
+    /// Size of a write in bytes; at least 1.
     pub obs: u64,
-    /// Bytes to copy at most.
+    /// Most bytes to copy.
     pub limit: Option<u64>,
-    /// Bytes of the input that are left out.
+    /// Offset of the first read in bytes.
     pub skip: u64,
-    /// Bytes of the output that are left out.
+    /// Offset of the first write in bytes.
     pub seek: u64,
     /// O_DIRECT on the input.
     pub direct_in: bool,
     /// O_DIRECT on the output.
     pub direct_out: bool,
-    /// What is cached of the input is dropped first, and again behind the reads.
+    /// The input's pages are dropped from the page cache before the first read and behind the
+    /// reads.
     pub forget_in: bool,
-    /// The page cache is told to drop what was written.
+    /// Written pages are dropped from the page cache.
     pub forget_out: bool,
     /// Whether each write is durable.
     pub sync: EachSync,
     /// Writes begin at the end of the output.
     pub append: bool,
-    /// What comes after the last write.
+    /// The synchronisation after the last write.
     pub end: Option<EndSync>,
-    /// The output is not cut.
+    /// The output is not truncated.
     pub notrunc: bool,
-    /// The output must not be there yet.
+    /// The output must not exist.
     pub excl: bool,
-    /// The output must be there.
+    /// The output must exist.
     pub nocreat: bool,
-    /// All is copied, and something fails after it.
+    /// dd would fail after it has copied everything.
     pub fails: bool,
-    /// How much is said.
+    /// How much is printed.
     pub status: Status,
-    /// Devices that may be overwritten whatever is on them.
+    /// Devices that may be overwritten even if they hold data.
     pub allow_destroy: Vec<String>,
-    /// Where the record is kept.
+    /// The file for the record.
     pub record: Option<String>,
-    /// What of the line means something else here, or nothing; a sentence each.
+    /// Notes on operands that work differently here or have no effect, a sentence each.
     pub notes: Vec<String>,
 }
 
-/// Where bytes come from.
+/// The input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Input {
     /// `/dev/zero`.
@@ -113,7 +114,7 @@ pub enum Input {
     Path(String),
 }
 
-/// Where they go.
+/// The output.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Output {
     /// `/dev/null`.
@@ -135,7 +136,7 @@ pub enum EachSync {
     Sync,
 }
 
-/// What comes after the last write, within the figure.
+/// The synchronisation after the last write, which counts in the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndSync {
     /// `conv=fsync`.
@@ -144,17 +145,17 @@ pub enum EndSync {
     Fdatasync,
 }
 
-/// How much is said.
+/// How much is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Status {
-    /// All.
+    /// All lines.
     #[default]
     All,
-    /// All, and once a second how far it is.
+    /// All lines, and the progress once a second.
     Progress,
-    /// Records only, no rate.
+    /// The numbers of records, without the rate.
     Noxfer,
-    /// Nothing of dd's own.
+    /// None of dd's lines.
     None,
 }
 
@@ -171,7 +172,7 @@ impl DdCommand {
     pub fn read(&self) -> Option<&str> {
         match (&self.input, &self.output) {
             (Input::Path(path), _) => Some(path),
-            // Nothing but the reading is left to measure.
+            // Only the reading is measured.
             (Input::Zero, Output::Null) => Some("/dev/zero"),
             (Input::Random, Output::Null) => Some("/dev/urandom"),
             _ => None,

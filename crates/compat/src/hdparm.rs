@@ -1,9 +1,8 @@
-//! hdparm's two timings: `-t`, three seconds of reads in sequence, and `-T`, two seconds of the same
-//! 2 MiB again and again; one read at a time, by the rules and in the words of hdparm 9.6x.
+//! The two timings of hdparm 9.6x: `-t`, three seconds of sequential reads, and `-T`, two seconds
+//! of reads of the same 2 MiB. Each does one read at a time and prints hdparm's lines.
 //!
-//! Two things differ. The page cache is dropped before the reads of `-t`, where hdparm drops it after
-//! them for whoever comes next. And `-T` reads at a position (pread), so there are no seeks whose
-//! time would have to be taken off.
+//! Two things differ from hdparm. The page cache is dropped before the reads of `-t`; hdparm drops
+//! it after them. And `-T` reads with pread, so there is no time for seeks to subtract.
 
 mod terminology;
 
@@ -11,11 +10,11 @@ pub use terminology::TERMINOLOGY;
 
 use crate::Usage;
 use crate::footer::{moved, seconds};
-use record::{Direction, RunRecord, TargetFacts, TargetKind};
+use record::{Direction, RunRecord, TargetFacts, TargetKind, named};
 
 /// Name in messages.
 const TOOL: &str = "hdparm";
-/// Bytes of a read.
+/// Size of a read in bytes.
 const BLOCK: u64 = 2 << 20;
 /// Unit of `--offset`.
 const GIB: u64 = 1 << 30;
@@ -35,7 +34,7 @@ written, and no setting of a drive is read or changed.
   --record=FILE  keep the records of the runs
 ";
 
-/// A call of hdparm, understood.
+/// A parsed call of hdparm.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HdparmCommand {
     /// `-T`.
@@ -44,19 +43,19 @@ pub struct HdparmCommand {
     pub device: bool,
     /// `--direct`.
     pub direct: bool,
-    /// `--offset`, in GiB; hdparm names the one that is given, be it 0.
+    /// `--offset`, in GiB. hdparm prints it if it is given, even if it is 0.
     pub offset: Option<u64>,
-    /// hdparm's pauses are made.
+    /// Whether to pause before a timing, as hdparm does.
     pub waits: bool,
     /// Devices and files, in order.
     pub targets: Vec<String>,
-    /// Where the records are kept.
+    /// The file for the records.
     pub record: Option<String>,
-    /// What of the line has no effect; a sentence each.
+    /// Notes on options without effect, a sentence each.
     pub notes: Vec<String>,
 }
 
-/// Which timing.
+/// A timing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timing {
     /// `-T`.
@@ -65,25 +64,17 @@ pub enum Timing {
     Device,
 }
 
-impl Timing {
-    /// Name of its run in a set of records.
-    pub fn name(self) -> &'static str {
-        match self {
-            Timing::Cached => "cached-reads",
-            Timing::Device => "disk-reads",
-        }
-    }
-}
+named!(Timing: Cached "cached-reads", Device "disk-reads");
 
 fn wrong(flag: &str, what: &str, cure: &str) -> Usage {
     Usage::line(TOOL, flag, what, cure)
 }
 
 impl HdparmCommand {
-    /// Reads hdparm's flags and fathom's own, without the program's name.
+    /// Parses hdparm's options and fathom's, without the program's name.
     ///
     /// # Errors
-    /// The first that is wrong, what was expected, and what to do.
+    /// The first wrong option, what was expected, and what to do.
     pub fn parse(arguments: &[String]) -> Result<HdparmCommand, Usage> {
         let mut call = HdparmCommand { waits: true, ..HdparmCommand::default() };
         let mut left = arguments.iter();
@@ -169,10 +160,10 @@ impl HdparmCommand {
         cached.into_iter().chain(self.device.then_some(Timing::Device))
     }
 
-    /// The job of a timing, as fathom's command line takes it.
+    /// The job of a timing, as options of fathom's command line.
     ///
     /// # Errors
-    /// Why the target does not suit, and what to do.
+    /// Why the target cannot be timed, and what to do.
     pub fn arguments(
         &self,
         timing: Timing,
@@ -188,8 +179,8 @@ impl HdparmCommand {
         ];
         let fixed = ["rw=read", "ioengine=psync", "iodepth=1", "percentile_list=50:90:99:99.9"];
         options.extend(fixed.map(str::to_owned));
-        // A file is read as it is, and the kernel reads ahead as it does for anybody; hdparm's memory
-        // is in pages of the usual size, and it changes a byte of every sector that it read.
+        // As hdparm: the file is not laid out, read-ahead is not changed, the buffer consists of
+        // normal pages, and one byte of every sector read is changed.
         let alike = ["create_on_open=1", "fadvise_hint=0", "mem=mmap", "touch_read=512"];
         options.extend(alike.map(str::to_owned));
         let (rest, more) = match timing {
@@ -219,11 +210,11 @@ impl HdparmCommand {
             options.push(format!("startdelay={rest}"));
         }
         let options = options.into_iter().map(|option| format!("--{option}"));
-        // Reading never makes nor lengthens anything.
+        // The job only reads.
         Ok(options.chain(["--readonly".to_owned()]).collect())
     }
 
-    /// hdparm's line on a timing, with its end.
+    /// hdparm's line about a timing, with its line end.
     pub fn line(&self, timing: Timing, record: &RunRecord) -> String {
         let title = match (timing, self.direct) {
             (Timing::Cached, false) => "cached reads:  ".to_owned(),
@@ -251,12 +242,12 @@ impl HdparmCommand {
     }
 }
 
-/// What is said before the lines of a target.
+/// The heading of a target.
 pub fn heading(path: &str) -> String {
     format!("\n{path}:\n")
 }
 
-/// What one read at a time can say, for a disk that does not spin.
+/// A note on the meaning of one read at a time, for a disk that is not rotational.
 pub const ONE_AT_A_TIME: &str = "one read at a time: what the kernel reads ahead is all that keeps \
                                  the disk busy meanwhile. A disk that serves several at once can do \
                                  more: fathom test says how much.";
@@ -266,7 +257,7 @@ fn setting(flag: &str) -> Usage {
     wrong(flag, what, "for a drive's settings use hdparm itself, to look at them fathom inspect")
 }
 
-/// Bytes of a target that can be timed.
+/// The size of a target in bytes, if it can be timed.
 fn readable(path: &str, target: &TargetFacts) -> Result<u64, Usage> {
     let wrong = |what: &str, cure: &str| Err(Usage::target(TOOL, path, what, cure));
     match target.kind {

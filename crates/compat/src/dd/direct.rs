@@ -104,7 +104,7 @@ impl DdCommand {
     }
 }
 
-/// Oracle: strace of dd 9.1. It takes O_DIRECT off for a block that is not full, and synchronises.
+/// Oracle: strace of dd 9.1. It clears O_DIRECT for a block that is not full, and synchronises.
 fn direct_target(end: &End<'_>, facts: &Facts, span: &Span, ways: &mut Ways) -> Result<(), Usage> {
     end.check(facts, span.total)?;
     let last = span.total % end.block.1;
@@ -124,8 +124,8 @@ fn direct_target(end: &End<'_>, facts: &Facts, span: &Span, ways: &mut Ways) -> 
 }
 
 impl End<'_> {
-    /// What its offsets and lengths have to be multiples of; `None`: nothing. Of `total` bytes those
-    /// of whole blocks are looked at.
+    /// The alignment of its offsets and lengths; `None`: no alignment is required. Only the whole
+    /// blocks of `total` bytes are checked.
     fn check(&self, facts: &Facts, total: u64) -> Result<Option<u64>, Usage> {
         let flag = format!("{}direct", self.list);
         let Some(target) = facts.targets.get(self.path) else { return Ok(None) };

@@ -1,10 +1,10 @@
-//! From dd's operands to a [`DdCommand`].
+//! Parses dd's operands into a [`DdCommand`].
 
 use super::number::{Number, number};
 use super::{DdCommand, EachSync, EndSync, Input, Output, Status, TOOL};
 use crate::Usage;
 
-/// dd's own.
+/// The default of dd.
 const BLOCK_DEFAULT: u64 = 512;
 /// The kernel moves no more than 2 GiB in one call.
 const BLOCK_MAX: u64 = 1 << 30;
@@ -32,7 +32,7 @@ impl DdCommand {
     /// Reads dd's operands and fathom's own options, without the program's name.
     ///
     /// # Errors
-    /// The first that is wrong, what was expected, and what to do.
+    /// The first wrong operand, what was expected, and what to do.
     pub fn parse(arguments: &[String]) -> Result<DdCommand, Usage> {
         let mut typed = Typed::default();
         let mut left = arguments.iter();
@@ -58,7 +58,7 @@ fn wrong(flag: &str, what: impl Into<String>, cure: impl Into<String>) -> Usage 
 }
 
 impl Typed {
-    /// One of fathom's own.
+    /// Parses an option of fathom.
     fn option(&mut self, name: &str, value: Option<String>) -> Result<(), Usage> {
         let flag = format!("--{name}");
         let known = ["allow-destroy", "record"].contains(&name);
@@ -263,7 +263,7 @@ impl DdCommand {
         Ok(())
     }
 
-    /// What contradicts itself, or cannot be done by one list of I/O.
+    /// Refuses contradictions, and notes operands without effect.
     fn check(&mut self) -> Result<(), Usage> {
         if self.excl && self.nocreat {
             let what = "one wants the output to be new, the other to be there";

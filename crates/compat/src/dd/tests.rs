@@ -1,10 +1,9 @@
 use super::*;
 use crate::{Fault, Usage};
 use record::{
-    Bytes, DirectLimits, ErrorCount, Facts, FileEvidence, FileLook, JobRecord, Nanos, RunRecord,
-    TargetFacts,
+    Bytes, DirectLimits, Direction, ErrorCount, Facts, FileEvidence, FileLook, JobRecord, Nanos,
+    RunRecord, TargetFacts, TargetKind,
 };
-use record::{Direction, TargetKind};
 use trace::{Held, Kind};
 
 fn call(line: &str) -> Result<DdCommand, Usage> {

@@ -1,14 +1,13 @@
 //! The result as XML. Its first line is `<Results>`, and it holds the profile again.
 
-use super::jobs;
 use super::markup::Writer;
 use super::profile::{Access, Profile};
 use super::results::{
     Cpu, Flow, Measured, Part, Row, Side, average, deviation_ms, mean_ms, measured, sum, utc,
 };
 use super::text::INTERRUPTED;
-use super::to_xml;
 use super::topology::Topology;
+use super::{jobs, to_xml};
 use record::{Facts, Histogram, RecordSet};
 use std::fmt::Display;
 

@@ -1,4 +1,4 @@
-//! What hdparm calls fathom's options.
+//! hdparm's names for fathom's options.
 
 use record::Term::{Absent, Flag, Setting};
 use record::Terminology;

@@ -1,10 +1,9 @@
 //! The tables of a timespan.
 
-use crate::diskspd::jobs;
 use crate::diskspd::profile::{Access, TimeSpan};
 use crate::diskspd::results::{Cpu, Measured, Row, Side, average, deviation_ms, mean_ms, sum};
-use crate::diskspd::size;
 use crate::diskspd::topology::{Place, Topology};
+use crate::diskspd::{jobs, size};
 use record::Histogram;
 
 /// Percentiles of the distribution, with their names.
