@@ -3,12 +3,11 @@
 use crate::axes::{self, Below};
 use crate::colour::{HATCH, INK, series as series_colour};
 use crate::data::{Axis, Point, Quantity, Series, Words};
-use crate::font;
 use crate::frame::{self, Area, FOOT, HEAD, MARGIN, SMALL, TICK};
-use crate::legend;
 use crate::lines::{NAME_HEIGHT, NAMES, names_width};
 use crate::scale::{Scale, Use};
 use crate::scene::{Anchor, Fill, Form, Picture, Spot, Stroke, Text, hatching, rectangle};
+use crate::{font, legend};
 
 const HEIGHT: f64 = 470.0;
 /// Share of the room of a value that its bars fill.

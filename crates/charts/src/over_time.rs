@@ -1,15 +1,14 @@
 //! Charts over time: lines, and the distribution of a quantity at each moment. Both can mark spans and
 //! moments.
 
-use crate::axes;
 use crate::colour::{Colour, FAINT, INK, series as series_colour, viridis};
 use crate::data::{Point, Quantity, Words};
 use crate::frame::{self, Area, FOOT, HEAD, LABEL, MARGIN, SMALL, TICK};
-use crate::legend;
 use crate::lines::{NAME_HEIGHT, line_name, names_width};
 use crate::scale::{Scale, Use};
 use crate::scene::{Anchor, Fill, Form, Picture, Spot, Stroke, Text, rectangle};
 use crate::unit::Unit;
+use crate::{axes, legend};
 
 const WIDTH: f64 = 860.0;
 /// Height of the chart area.

@@ -1,13 +1,11 @@
 //! Surface plots: a field over two axes, seen from above one of its corners.
 
-use crate::axes;
 use crate::colour::{FAINT, GRID, HATCH, INK, PAPER, series as series_colour, viridis};
 use crate::data::{Axis, Field, Point, Quantity, Words, all_points};
-use crate::font;
 use crate::frame::{self, Area, FOOT, HEAD, LABEL, MARGIN, TICK};
-use crate::legend;
 use crate::scale::{Scale, Use, places};
 use crate::scene::{Anchor, Fill, Form, Picture, Spot, Stroke, Text, hatching, rectangle};
+use crate::{axes, font, legend};
 
 /// Width of the plot in pixels.
 const ACROSS: f64 = 600.0;

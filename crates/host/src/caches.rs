@@ -1,8 +1,7 @@
 //! Dropping the page cache.
 
 use crate::Host;
-use std::fs;
-use std::io;
+use std::{fs, io};
 
 impl Host {
     /// Drops the page cache, dentries and inodes (/proc/sys/vm/drop_caches, 3). Dirty pages stay:

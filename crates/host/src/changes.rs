@@ -2,10 +2,9 @@
 
 use crate::{Host, bracketed};
 use std::collections::BTreeMap;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::{fs, io};
 
 /// Changes made for a run. All are restored on drop, however the run ended. [`Changes::put_back`]
 /// reports failures.

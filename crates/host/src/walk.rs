@@ -1,9 +1,8 @@
 //! The files below a directory.
 
 use crate::Host;
-use std::fs;
-use std::io;
 use std::path::Path;
+use std::{fs, io};
 
 impl Host {
     /// Every regular file below `directory`, sorted by path. Links are not followed, so that the

@@ -1,14 +1,13 @@
 //! From an invocation to a plan, from a plan to a judged record.
 
 use crate::follow::follow;
-use crate::idle;
 use crate::kernel::System;
 use crate::measure::{Measured, measure};
 use crate::observer::{RunInProgress, RunObserver};
 use crate::publish::Publisher;
 use crate::run_archive::RunArchive;
 use crate::signals::Signals;
-use crate::unix_ms;
+use crate::{idle, unix_ms};
 use anyhow::Result;
 use engine::Outcome;
 use host::{Host, TargetQuery};

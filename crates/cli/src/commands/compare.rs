@@ -1,8 +1,7 @@
 //! `fathom compare`: compares two measurements, with confidence intervals.
 
-use crate::archived;
-use crate::exit;
 use crate::output::Output;
+use crate::{archived, exit};
 use anyhow::Result;
 use clap::Args;
 use clap::builder::PossibleValuesParser;

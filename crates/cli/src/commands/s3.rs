@@ -10,18 +10,16 @@ pub use arguments::Arguments;
 
 use crate::commands::run::console::Console;
 use crate::commands::run::request::{RunRequest, ShownMessages};
-use crate::exit;
 use crate::output::{Output, say};
-use crate::suites;
+use crate::{exit, suites};
 use access::Access;
 use anyhow::Result;
 use bucket_fixture::BucketFixture;
 use job::{Dialect, Invocation};
 use jobs::Jobs;
 use record::{ObjectsPut, RecordSet, RunRecord};
-use runner::Refusal;
 use runner::inputs::Machine;
-use runner::{Execution, PlannedRun, RunArchive, Runner};
+use runner::{Execution, PlannedRun, Refusal, RunArchive, Runner};
 
 /// Puts objects, measures, reports, and deletes the objects.
 pub fn main(arguments: &Arguments) -> Result<u8> {

@@ -8,12 +8,11 @@ use anyhow::{Context, Result};
 use clap::Args;
 use engine::kernel;
 use judge::{Discards, Obstacle, discards};
-use record::SavedTo;
-use record::{Bytes, DiskSample, FilesystemFacts, FreeSpace, Nanos, RecordSet, TargetFacts, Use};
+use record::{
+    Bytes, DiskSample, FilesystemFacts, FreeSpace, Nanos, RecordSet, SavedTo, TargetFacts, Use,
+};
 use report::trim::{Trim, TrimDone, in_use};
-use runner::Refusal;
-use runner::RunArchive;
-use runner::Runner;
+use runner::{Refusal, RunArchive, Runner};
 use rustix::io::Errno;
 use std::ffi::OsString;
 use std::fs::File;

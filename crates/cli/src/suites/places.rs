@@ -1,9 +1,8 @@
 //! Default directories for records, and how paths are shown.
 
 use anyhow::{Context, Result, bail};
-use std::env;
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{env, fs};
 
 /// The user's directory for records (XDG Base Directory Specification).
 fn directory() -> Result<PathBuf> {

@@ -113,7 +113,11 @@ impl Tty {
         let raw = self.settings();
         assert_ne!(raw, self.told("before"));
         for by_key in [false, true] {
-            if by_key { self.press("\x1a") } else { self.signal(Signal::TSTP) }
+            if by_key {
+                self.press("\x1a")
+            } else {
+                self.signal(Signal::TSTP)
+            }
             wait_until("the stop", || self.state() == "T");
             assert_eq!(self.settings(), self.told("before"));
             let before = self.out().len();

@@ -1,8 +1,9 @@
 //! `fathom watch` as lines and as a log: what it counts is what a load did, a log is shown again as
 //! it was seen, and mistakes are told.
 
-use crate::common::{FATHOM, MemoryDisk, Running, fathom, run, scratch, system, wait_until};
-use crate::common::{Loop, Mounted, alone};
+use crate::common::{
+    FATHOM, Loop, MemoryDisk, Mounted, Running, alone, fathom, run, scratch, system, wait_until,
+};
 use record::RunRecord;
 use rustix::process::Signal;
 use serde_json::Value;

@@ -1,9 +1,8 @@
 //! The handlers of the API.
 
 use crate::failure::Failure;
-use crate::pages::machine;
 use crate::pages::run::check_note;
-use crate::pages::trends;
+use crate::pages::{machine, trends};
 use crate::queries::{self, RunsQuery};
 use crate::site::Site;
 use axum::Json;

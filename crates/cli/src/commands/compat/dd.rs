@@ -1,10 +1,9 @@
 //! `fathom dd`, also when called as `dd`.
 
 use super::remarks::{self, Remarks};
-use crate::error;
-use crate::exit;
 use crate::output::{Output, say};
 use crate::suites::{self, SuiteOptions};
+use crate::{error, exit};
 use anyhow::{Context, Result};
 use archive::Choice;
 use compat::dd::{DdCommand, HELP, Input, Status, Work, asked, lines, progress, traps};
@@ -12,8 +11,7 @@ use compat::{ReportFooter, Runs};
 use job::Invocation;
 use record::{Cell, Direction, RunRecord};
 use report::style::Style;
-use runner::RunArchive;
-use runner::{RunInProgress, Runner};
+use runner::{RunArchive, RunInProgress, Runner};
 use std::fs::OpenOptions;
 use std::path::Path;
 use suite::{Step, Suite};

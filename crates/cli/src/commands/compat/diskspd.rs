@@ -1,21 +1,17 @@
 //! `fathom diskspd`, also when called as `diskspd`.
 
 use super::remarks;
-use crate::error;
-use crate::exit;
 use crate::output::{Output, describe, say};
 use crate::suites::{self, SuiteOptions};
+use crate::{error, exit};
 use anyhow::{Context, Result, bail};
 use archive::Choice;
 use compat::diskspd::{
     DiskspdCommand, Format, ParseContext, Spans, TERMINOLOGY, Task, Unsuitable, Usage,
     only_created, usage, verdict,
 };
-use record::SavedTo;
-use record::{Bytes, Facts, RecordSet, TargetKind};
-use runner::RunArchive;
-use runner::Runner;
-use runner::inputs;
+use record::{Bytes, Facts, RecordSet, SavedTo, TargetKind};
+use runner::{RunArchive, Runner, inputs};
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 

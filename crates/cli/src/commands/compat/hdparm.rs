@@ -11,8 +11,7 @@ use compat::{ReportFooter, Runs};
 use job::Invocation;
 use record::{Cell, Coordinate, Facts, RunRecord};
 use report::style::Style;
-use runner::RunArchive;
-use runner::Runner;
+use runner::{RunArchive, Runner};
 use std::path::PathBuf;
 use suite::{Step, Suite};
 

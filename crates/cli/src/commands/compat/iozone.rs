@@ -14,10 +14,7 @@ use compat::iozone::{
 use files::{CheckedTargets, Files};
 use job::Invocation;
 use record::{Facts, RecordSet, RunRecord};
-use runner::Refusal;
-use runner::RunArchive;
-use runner::Runner;
-use runner::SuiteTask;
+use runner::{Refusal, RunArchive, Runner, SuiteTask};
 use std::fs;
 use std::path::{Path, PathBuf};
 use suite::{Failure, Step, Suite};

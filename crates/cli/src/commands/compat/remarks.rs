@@ -8,8 +8,7 @@ use host::TargetQuery;
 use job::Invocation;
 use plan::PlanError;
 use record::{Facts, Message, RunRecord, Terminology};
-use runner::Refusal;
-use runner::Runner;
+use runner::{Refusal, Runner};
 
 /// A usage error of a tool as a refusal, which has an exit code.
 pub fn refused(usage: Usage) -> anyhow::Error {

@@ -6,9 +6,8 @@ use anyhow::Result;
 use archive::{Archive, Choice, Row, RunId, RunOrSet, SetId};
 use clap::Args;
 use judge::Judged;
-use record::Format;
 use record::human::counted;
-use record::{RecordSet, RunRecord};
+use record::{Format, RecordSet, RunRecord};
 use report::style::Style;
 use report::{RenderOptions, Subject};
 

@@ -6,8 +6,7 @@ use crate::suites::device::may_destroy;
 use anyhow::{Context, Result};
 use compat::iozone::IozoneCommand;
 use record::{Facts, TargetFacts, TargetKind};
-use runner::Refusal;
-use runner::Runner;
+use runner::{Refusal, Runner};
 use rustix::fs::{XattrFlags, getxattr, setxattr};
 use std::fs::{self, File, OpenOptions};
 

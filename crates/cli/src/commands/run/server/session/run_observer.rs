@@ -7,9 +7,7 @@ use crate::commands::run::request::program;
 use anyhow::Result;
 use record::{Message, RunRecord};
 use remote::{FrameError, FromClient, FromServer, Submission};
-use runner::RunInProgress;
-use runner::{RunControl, RunObserver};
-use runner::{TRIGGER_PATIENCE, Trigger};
+use runner::{RunControl, RunInProgress, RunObserver, TRIGGER_PATIENCE, Trigger};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
