@@ -78,23 +78,31 @@ fn sorted() -> Vec<&'static Flag> {
     all
 }
 
-const fn flag(name: &'static str, value: &'static str, doc: &'static str) -> Flag {
-    Flag { name, value, doc, act: Act::Set(|_, _| Ok(())), note: "" }
+/// The table: for each flag what it means, as a doc comment, its letter, its value if it has one, and
+/// what it does.
+macro_rules! flags {
+    ($(#[doc = $doc:literal] $name:literal $($value:literal)? => $flag:expr,)+) => {
+        &[$(Flag { name: $name, value: concat!($($value)?), doc: $doc.trim_ascii(), ..$flag }),+]
+    };
+}
+
+const fn acts(act: Act) -> Flag {
+    Flag { name: "", value: "", doc: "", act, note: "" }
+}
+
+const fn sets(set: Setter) -> Flag {
+    acts(Act::Set(set))
+}
+
+const fn refused(why: &'static str) -> Flag {
+    acts(Act::Refused(why))
+}
+
+const fn noted(note: &'static str) -> Flag {
+    sets(|_, _| Ok(())).note(note)
 }
 
 impl Flag {
-    const fn act(self, act: Act) -> Flag {
-        Flag { act, ..self }
-    }
-
-    const fn sets(self, set: Setter) -> Flag {
-        self.act(Act::Set(set))
-    }
-
-    const fn refused(self, why: &'static str) -> Flag {
-        self.act(Act::Refused(why))
-    }
-
     const fn note(self, note: &'static str) -> Flag {
         Flag { note, ..self }
     }
@@ -117,43 +125,50 @@ macro_rules! on {
     };
 }
 
-const SIZE: &str = "SIZE";
-const NUMBER: &str = "NUMBER";
-
-const FLAGS: &[Flag] = &[
-    flag("a", "", "automatic mode: all file sizes and record sizes").sets(automatic),
-    flag("A", "", "automatic mode with all records")
-        .sets(old_automatic)
-        .note("is the old name of -a -z"),
-    flag("b", "FILE", "spreadsheet file (Excel's binary format) as well")
-        .sets(does!(|call, text| call.show.workbook = Some(text.to_owned()))),
-    flag("B", "", "files are mapped (mmap)").sets(|call, _| calls(call, IoCalls::Mapping)).note(
-        "a new file gets its pages before it is written, not while: the mapping reaches from \
-         its beginning to its end",
+const FLAGS: &[Flag] = flags! {
+    /// automatic mode: all file sizes and record sizes
+    "a" => sets(automatic),
+    /// automatic mode with all records
+    "A" => sets(old_automatic).note("is the old name of -a -z"),
+    /// spreadsheet file (Excel's binary format) as well
+    "b" "FILE" => sets(does!(|call, text| call.show.workbook = Some(text.to_owned()))),
+    /// files are mapped (mmap)
+    "B" => sets(|call, _| calls(call, IoCalls::Mapping))
+        .note(
+            "a new file gets its pages before it is written, not while: the mapping reaches from \
+             its beginning to its end",
+        ),
+    /// closing is part of the time
+    "c" => noted(
+        "closing moves no data on a local filesystem, and is not timed; on a network filesystem it \
+         writes back, and -e times that",
     ),
-    flag("c", "", "closing is part of the time").note(
-        "closing moves no data on a local filesystem, and is not timed; on a network \
-         filesystem it writes back, and -e times that",
-    ),
-    flag("C", "", "show the bytes each process moved").sets(on!(show.children)),
-    flag("d", "MICROSECONDS", "each process starts so much after the one before")
-        .sets(does!(|call, text| call.together.delay_us = number(text)?)),
-    flag("D", "", "msync(MS_ASYNC) on mapped files")
-        .note("msync(MS_ASYNC) does nothing on Linux since 2.6.19, and is not called"),
-    flag("e", "", "fsync is part of the time").sets(on!(access.fsync)),
-    flag("E", "", "tests 9 and 10 (pwrite, pread) as well").sets(on!(positioned)),
-    flag("f", "FILE", "the file").sets(does!(|call, text| call.file = Some(named(text)?))),
-    flag("F", "FILES", "one file for each process").act(Act::Names),
-    flag("g", SIZE, "largest file of automatic mode")
-        .sets(does!(|call, text| call.size_range.most = size(text)?)),
-    flag("G", "", "msync(MS_SYNC) on mapped files")
-        .sets(on!(access.fsync))
+    /// show the bytes each process moved
+    "C" => sets(on!(show.children)),
+    /// each process starts so much after the one before
+    "d" "MICROSECONDS" => sets(does!(|call, text| call.together.delay_us = number(text)?)),
+    /// msync(MS_ASYNC) on mapped files
+    "D" => noted("msync(MS_ASYNC) does nothing on Linux since 2.6.19, and is not called"),
+    /// fsync is part of the time
+    "e" => sets(on!(access.fsync)),
+    /// tests 9 and 10 (pwrite, pread) as well
+    "E" => sets(on!(positioned)),
+    /// the file
+    "f" "FILE" => sets(does!(|call, text| call.file = Some(named(text)?))),
+    /// one file for each process
+    "F" "FILES" => acts(Act::Names),
+    /// largest file of automatic mode
+    "g" "SIZE" => sets(does!(|call, text| call.size_range.most = size(text)?)),
+    /// msync(MS_SYNC) on mapped files
+    "G" => sets(on!(access.fsync))
         .note("is done as an fsync at the end of writing, which is part of the time"),
-    flag("h", "", "this text").act(Act::Help),
-    flag("H", NUMBER, "POSIX asynchronous I/O, so many at a time")
-        .sets(asynchronous)
+    /// this text
+    "h" => acts(Act::Help),
+    /// POSIX asynchronous I/O, so many at a time
+    "H" "NUMBER" => sets(asynchronous)
         .note("data is not copied to another buffer besides: that would measure the copy (as -k)"),
-    flag("i", NUMBER, "a test, 0 to 12; repeatable (otherwise 0 to 7)").sets(|call, text| {
+    /// a test, 0 to 12; repeatable (otherwise 0 to 7)
+    "i" "NUMBER" => sets(|call, text| {
         match number(text)? {
             test @ 0..=12 => {
                 call.tests.push(test as u8);
@@ -162,168 +177,212 @@ const FLAGS: &[Flag] = &[
             _ => Err((format!("'{text}' is no test"), "tests are 0 to 12")),
         }
     }),
-    flag("I", "", "O_DIRECT: go past the page cache").sets(on!(access.direct)),
-    flag("j", NUMBER, "stride, in records (17)")
-        .sets(does!(|call, text| call.access.stride = positive(text)?)),
-    flag("J", "MILLISECONDS", "pause before each operation")
-        .sets(does!(|call, text| call.access.think_ms = number(text)?)),
-    flag("k", NUMBER, "POSIX asynchronous I/O without a copy, so many at a time")
-        .sets(asynchronous),
-    flag("K", "", "random accesses among the others").refused(
+    /// O_DIRECT: go past the page cache
+    "I" => sets(on!(access.direct)),
+    /// stride, in records (17)
+    "j" "NUMBER" => sets(does!(|call, text| call.access.stride = positive(text)?)),
+    /// pause before each operation
+    "J" "MILLISECONDS" => sets(does!(|call, text| call.access.think_ms = number(text)?)),
+    /// POSIX asynchronous I/O without a copy, so many at a time
+    "k" "NUMBER" => sets(asynchronous),
+    /// random accesses among the others
+    "K" => refused(
         "how many there are to be is not said anywhere; fathom run --rw=randread \
          --percentage_random=NUMBER mixes them by a share",
     ),
-    flag("l", NUMBER, "throughput mode: fewest processes")
-        .sets(|call, text| processes(call, Some(process_count(text)?), None)),
-    flag("L", "BYTES", "line of the processor's cache")
-        .sets(does!(|call, text| call.show.cache.1 = positive(text)?))
+    /// throughput mode: fewest processes
+    "l" "NUMBER" => sets(|call, text| processes(call, Some(process_count(text)?), None)),
+    /// line of the processor's cache
+    "L" "BYTES" => sets(does!(|call, text| call.show.cache.1 = positive(text)?))
         .note("is shown, and used by nothing here"),
-    flag("m", "", "several buffers")
-        .note("each I/O in flight has a buffer of its own here; at depth 1 that is one"),
-    flag("M", "", "show what uname says").sets(on!(show.uname)),
-    flag("n", SIZE, "smallest file of automatic mode")
-        .sets(does!(|call, text| call.size_range.least = size(text)?)),
-    flag("N", "", "figures are microseconds an operation takes")
-        .sets(|call, _| unit(call, Unit::Microseconds)),
-    flag("o", "", "O_SYNC: each write waits for the medium").sets(|call, _| sync(call, Sync::Sync)),
-    flag("O", "", "figures are operations a second").sets(|call, _| unit(call, Unit::Operations)),
-    flag("p", "", "purge the processor's cache").refused(
+    /// several buffers
+    "m" => noted("each I/O in flight has a buffer of its own here; at depth 1 that is one"),
+    /// show what uname says
+    "M" => sets(on!(show.uname)),
+    /// smallest file of automatic mode
+    "n" "SIZE" => sets(does!(|call, text| call.size_range.least = size(text)?)),
+    /// figures are microseconds an operation takes
+    "N" => sets(|call, _| unit(call, Unit::Microseconds)),
+    /// O_SYNC: each write waits for the medium
+    "o" => sets(|call, _| sync(call, Sync::Sync)),
+    /// figures are operations a second
+    "O" => sets(|call, _| unit(call, Unit::Operations)),
+    /// purge the processor's cache
+    "p" => refused(
         "the processor's cache cannot be purged without evicting what the measurement itself \
          needs; use files larger than it",
     ),
-    flag("P", "CPU", "processes keep to the CPUs from this one on").sets(|call, text| {
+    /// processes keep to the CPUs from this one on
+    "P" "CPU" => sets(|call, text| {
         let cpu = u32::try_from(number(text)?);
         call.together.first_cpu =
             Some(cpu.map_err(|_| (format!("'{text}' is no CPU"), "give its number"))?);
         Ok(())
     }),
-    flag("q", SIZE, "largest record of automatic mode").sets(|call, text| {
+    /// largest record of automatic mode
+    "q" "SIZE" => sets(|call, text| {
         call.record_range.most = size(text)?;
         call.records_limited = true;
         Ok(())
     }),
-    flag("Q", "", "offset and latency of each operation to files").sets(on!(access.log)).note(
-        "files are named after the operation and its sizes (write-512k-4k_lat.1.log), a line \
-         an operation: time in ms, latency in ns, direction, size, offset",
-    ),
-    flag("r", SIZE, "record size (4k); repeatable")
-        .sets(does!(|call, text| call.records.push(size(text)?))),
-    flag("R", "", "spreadsheet text after the table").sets(on!(show.spreadsheet)),
-    flag("s", SIZE, "file size (512k); repeatable")
-        .sets(does!(|call, text| call.sizes.push(size(text)?))),
-    flag("S", "KB", "size of the processor's cache")
-        .sets(does!(|call, text| call.show.cache.0 = positive(text)?))
+    /// offset and latency of each operation to files
+    "Q" => sets(on!(access.log))
+        .note(
+            "files are named after the operation and its sizes (write-512k-4k_lat.1.log), a line \
+             an operation: time in ms, latency in ns, direction, size, offset",
+        ),
+    /// record size (4k); repeatable
+    "r" "SIZE" => sets(does!(|call, text| call.records.push(size(text)?))),
+    /// spreadsheet text after the table
+    "R" => sets(on!(show.spreadsheet)),
+    /// file size (512k); repeatable
+    "s" "SIZE" => sets(does!(|call, text| call.sizes.push(size(text)?))),
+    /// size of the processor's cache
+    "S" "KB" => sets(does!(|call, text| call.show.cache.0 = positive(text)?))
         .note("is shown, and used by nothing here"),
-    flag("t", NUMBER, "throughput mode: so many processes").sets(|call, text| {
+    /// throughput mode: so many processes
+    "t" "NUMBER" => sets(|call, text| {
         let count = process_count(text)?;
         processes(call, Some(count), Some(count))
     }),
-    flag("T", "", "threads, not processes").note("workers are threads in any case"),
-    flag("u", NUMBER, "throughput mode: most processes")
-        .sets(|call, text| processes(call, None, Some(process_count(text)?))),
-    flag("U", "MOUNTPOINT", "unmount and mount between tests").sets(on!(access.cold)).note(
-        "the file's pages are dropped from the page cache before each test instead; nothing \
-         is unmounted",
-    ),
-    flag("v", "", "the version").act(Act::Version),
-    flag("V", "BYTE", "write this byte everywhere and check it when reading").sets(|call, text| {
+    /// threads, not processes
+    "T" => noted("workers are threads in any case"),
+    /// throughput mode: most processes
+    "u" "NUMBER" => sets(|call, text| processes(call, None, Some(process_count(text)?))),
+    /// unmount and mount between tests
+    "U" "MOUNTPOINT" => sets(on!(access.cold))
+        .note(
+            "the file's pages are dropped from the page cache before each test instead; nothing is \
+             unmounted",
+        ),
+    /// the version
+    "v" => acts(Act::Version),
+    /// write this byte everywhere and check it when reading
+    "V" "BYTE" => sets(|call, text| {
         let byte = u8::try_from(number(text)?);
         call.access.pattern =
             Some(byte.map_err(|_| (format!("'{text}' is no byte"), "give 0 to 255"))?);
         Ok(())
     }),
-    flag("w", "", "leave the files").sets(on!(keep)),
-    flag("W", "", "lock the file around each operation").sets(on!(access.lock)),
-    flag("x", "", "processes go on when the first has ended")
-        .sets(does!(|call, _| call.together.stonewall = false)),
-    flag("X", "FILE", "a file says what is written").refused(
-        "fathom run --read_iolog=FILE replays what was recorded, in a format that names reads \
-         and writes alike",
+    /// leave the files
+    "w" => sets(on!(keep)),
+    /// lock the file around each operation
+    "W" => sets(on!(access.lock)),
+    /// processes go on when the first has ended
+    "x" => sets(does!(|call, _| call.together.stonewall = false)),
+    /// a file says what is written
+    "X" "FILE" => refused(
+        "fathom run --read_iolog=FILE replays what was recorded, in a format that names reads and \
+         writes alike",
     ),
-    flag("y", SIZE, "smallest record of automatic mode").sets(|call, text| {
+    /// smallest record of automatic mode
+    "y" "SIZE" => sets(|call, text| {
         call.record_range.least = size(text)?;
         call.records_limited = true;
         Ok(())
     }),
-    flag("Y", "FILE", "a file says what is read").refused(
-        "fathom run --read_iolog=FILE replays what was recorded, in a format that names reads \
-         and writes alike",
+    /// a file says what is read
+    "Y" "FILE" => refused(
+        "fathom run --read_iolog=FILE replays what was recorded, in a format that names reads and \
+         writes alike",
     ),
-    flag("z", "", "with -a: small records in large files as well").sets(on!(all_records)),
-    flag("Z", "", "mapped and other I/O mixed").refused(
-        "one job has one way to reach its files; measure with -B and without it, one after \
-         the other",
+    /// with -a: small records in large files as well
+    "z" => sets(on!(all_records)),
+    /// mapped and other I/O mixed
+    "Z" => refused(
+        "one job has one way to reach its files; measure with -B and without it, one after the \
+         other",
     ),
-    flag("+a", "PERCENT", "share of a block that compresses")
-        .sets(does!(|call, text| call.access.compress = Some(percent(text)?))),
-    flag("+A", NUMBER, "advice on mapped files (madvise), 0 to 4")
-        .sets(advice)
-        .note("is given for the whole mapping as it is made"),
-    flag("+b", "KB,MS", "bursts with pauses")
-        .refused("fathom run --thinktime=MSms --thinktime_blocks=NUMBER pauses after so many I/Os"),
-    flag("+B", "", "the mixed workload goes in sequence").sets(on!(access.sequential_mix)),
-    flag("+C", "PERCENT", "share of a block that repeats within it").refused(REPEATS),
-    flag("+d", "", "byte diagnostics").refused(
-        "-V BYTE writes a byte and checks it, and says which block and which byte of it \
-         differs",
+    /// share of a block that compresses
+    "+a" "PERCENT" => sets(does!(|call, text| call.access.compress = Some(percent(text)?))),
+    /// advice on mapped files (madvise), 0 to 4
+    "+A" "NUMBER" => sets(advice).note("is given for the whole mapping as it is made"),
+    /// bursts with pauses
+    "+b" "KB,MS" => refused(
+        "fathom run --thinktime=MSms --thinktime_blocks=NUMBER pauses after so many I/Os",
     ),
-    flag("+D", "", "O_DSYNC: each write waits for its data to be on the medium")
-        .sets(|call, _| sync(call, Sync::Dsync)),
-    flag("+E", "", "read a file that is there")
-        .note("is usual: tests that only read take any file that is large enough"),
-    flag("+F", "", "files begin anew in throughput mode")
-        .note("is usual: -+N keeps what they hold"),
-    flag("+h", "HOST", "host that controls a cluster").refused(CLUSTER),
-    flag("+k", "", "the file size is that of all processes together")
-        .sets(on!(together.constant_total)),
-    flag("+H", "HOST", "host that tells the time").refused(CLUSTER),
-    flag("+J", "", "pauses of -J count")
-        .sets(on!(access.think_counts))
-        .note("rates then hold the pauses too"),
-    flag("+K", "", "test 8 by hand").refused("-+p PERCENT and -+B say what the mixed workload is"),
-    flag("+l", "", "lock records").refused(LOCKS),
-    flag("+L", "", "lock records, shared").refused(LOCKS),
-    flag("+m", "FILE", "hosts of a cluster").refused(CLUSTER),
-    flag("+M", "", "repeated blocks that compress").refused(REPEATS),
-    flag("+n", "", "no second results (rewrite, reread)")
-        .sets(does!(|call, _| call.retests = false)),
-    flag("+N", "", "files are not emptied before they are written in sequence")
-        .sets(does!(|call, _| call.truncate = false)),
-    flag("+p", "PERCENT", "share of reads in the mixed workload (50)")
-        .sets(does!(|call, text| call.access.reads = percent(text)?)),
-    flag("+P", "SERVICE", "service that tells the time").refused(CLUSTER),
-    flag("+q", "SECONDS", "pause between tests")
-        .sets(does!(|call, text| call.access.rest_s = number(text)?)),
-    flag("+Q", "BYTES", "grain of repeated blocks").refused(REPEATS),
-    flag("+r", "", "O_RSYNC and O_SYNC")
-        .sets(|call, _| sync(call, Sync::Sync))
+    /// the mixed workload goes in sequence
+    "+B" => sets(on!(access.sequential_mix)),
+    /// share of a block that repeats within it
+    "+C" "PERCENT" => refused(REPEATS),
+    /// byte diagnostics
+    "+d" => refused(
+        "-V BYTE writes a byte and checks it, and says which block and which byte of it differs",
+    ),
+    /// O_DSYNC: each write waits for its data to be on the medium
+    "+D" => sets(|call, _| sync(call, Sync::Dsync)),
+    /// read a file that is there
+    "+E" => noted("is usual: tests that only read take any file that is large enough"),
+    /// files begin anew in throughput mode
+    "+F" => noted("is usual: -+N keeps what they hold"),
+    /// host that controls a cluster
+    "+h" "HOST" => refused(CLUSTER),
+    /// the file size is that of all processes together
+    "+k" => sets(on!(together.constant_total)),
+    /// host that tells the time
+    "+H" "HOST" => refused(CLUSTER),
+    /// pauses of -J count
+    "+J" => sets(on!(access.think_counts)).note("rates then hold the pauses too"),
+    /// test 8 by hand
+    "+K" => refused("-+p PERCENT and -+B say what the mixed workload is"),
+    /// lock records
+    "+l" => refused(LOCKS),
+    /// lock records, shared
+    "+L" => refused(LOCKS),
+    /// hosts of a cluster
+    "+m" "FILE" => refused(CLUSTER),
+    /// repeated blocks that compress
+    "+M" => refused(REPEATS),
+    /// no second results (rewrite, reread)
+    "+n" => sets(does!(|call, _| call.retests = false)),
+    /// files are not emptied before they are written in sequence
+    "+N" => sets(does!(|call, _| call.truncate = false)),
+    /// share of reads in the mixed workload (50)
+    "+p" "PERCENT" => sets(does!(|call, text| call.access.reads = percent(text)?)),
+    /// service that tells the time
+    "+P" "SERVICE" => refused(CLUSTER),
+    /// pause between tests
+    "+q" "SECONDS" => sets(does!(|call, text| call.access.rest_s = number(text)?)),
+    /// grain of repeated blocks
+    "+Q" "BYTES" => refused(REPEATS),
+    /// O_RSYNC and O_SYNC
+    "+r" => sets(|call, _| sync(call, Sync::Sync))
         .note("Linux has no O_RSYNC of its own: it is O_SYNC"),
-    flag("+R", "FILE", "a file names the files").refused("name them behind -F"),
-    flag("+S", NUMBER, "files that share repeated blocks").refused(REPEATS),
-    flag("+t", "", "network test").refused(CLUSTER),
-    flag("+T", "", "time stamps").note("every run has its times in the record"),
-    flag("+u", "", "show CPU use").sets(on!(show.cpu)),
-    flag("+V", "", "all processes share one file").sets(on!(together.shared)),
-    flag("+w", "PERCENT", "share of writes that repeat a block")
-        .sets(does!(|call, text| call.access.dedupe = Some(percent(text)?))),
-    flag("+x", NUMBER, "with -a: by how much file and record sizes grow (2)").sets(|call, text| {
+    /// a file names the files
+    "+R" "FILE" => refused("name them behind -F"),
+    /// files that share repeated blocks
+    "+S" "NUMBER" => refused(REPEATS),
+    /// network test
+    "+t" => refused(CLUSTER),
+    /// time stamps
+    "+T" => noted("every run has its times in the record"),
+    /// show CPU use
+    "+u" => sets(on!(show.cpu)),
+    /// all processes share one file
+    "+V" => sets(on!(together.shared)),
+    /// share of writes that repeat a block
+    "+w" "PERCENT" => sets(does!(|call, text| call.access.dedupe = Some(percent(text)?))),
+    /// with -a: by how much file and record sizes grow (2)
+    "+x" "NUMBER" => sets(|call, text| {
         call.factor = match number(text)? {
             factor @ 2.. => factor,
             _ => return Err((format!("sizes never grow by {text}"), "give 2 or more")),
         };
         Ok(())
     }),
-    flag("+W", NUMBER, "number of the first file that shares repeated blocks").refused(REPEATS),
-    flag("+X", "", "answer without any I/O").refused(
-        "figures of nothing are none; fathom run --ioengine=null measures what fathom itself \
-         costs",
+    /// number of the first file that shares repeated blocks
+    "+W" "NUMBER" => refused(REPEATS),
+    /// answer without any I/O
+    "+X" => refused(
+        "figures of nothing are none; fathom run --ioengine=null measures what fathom itself costs",
     ),
-    flag("+y", "PERCENT", "share of repeated blocks within a file").refused(REPEATS),
-    flag("+Z", "", "old content of blocks")
-        .note("blocks have fathom's own content, which neither compresses nor repeats"),
-    flag("+z", "", "latency histogram")
-        .note("latency is shown in any case, and the record holds its histogram"),
-];
+    /// share of repeated blocks within a file
+    "+y" "PERCENT" => refused(REPEATS),
+    /// old content of blocks
+    "+Z" => noted("blocks have fathom's own content, which neither compresses nor repeats"),
+    /// latency histogram
+    "+z" => noted("latency is shown in any case, and the record holds its histogram"),
+};
 
 const CLUSTER: &str = "machines work together by fathom itself: fathom run --server on each of them, \
                        fathom run --client=HOST here";
