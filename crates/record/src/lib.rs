@@ -34,6 +34,7 @@ mod steady;
 mod terminology;
 mod timeline;
 mod units;
+mod with_defaults;
 mod work;
 
 pub use blocks::BlockStates;

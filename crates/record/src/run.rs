@@ -3,7 +3,7 @@
 use crate::{
     BlockStates, Bytes, CpuUse, DepthUse, Direction, DirectionResult, DiskSample, ErrorCount,
     Evidence, Exchange, Facts, Interval, LatencyDepth, LatencyHistory, Logs, Nanos, ObjectsPut,
-    PerDirection, Sentence, SharedStamps, SteadyResult, SyncResult, Timeline, Work,
+    PerDirection, Sentence, SharedStamps, SteadyResult, SyncResult, Timeline, Work, with_defaults,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -373,49 +373,33 @@ pub struct JobRecord {
     pub logs: Option<Logs>,
 }
 
-/// Which parts of a report a job's options ask for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Show {
-    /// Total latency; off with `disable_lat`.
-    pub lat: bool,
-    /// `clat_percentiles`.
-    pub clat_percentiles: bool,
-    /// `lat_percentiles`.
-    pub lat_percentiles: bool,
-    /// `slat_percentiles`.
-    pub slat_percentiles: bool,
-    /// 1024 or 1000 (`kb_base`).
-    pub kb_base: u32,
-    /// `unit_base`: bandwidth in bits (1), in bytes (8), or as it comes (0).
-    pub unit_base: u32,
-    /// `significant_figures`.
-    pub significant_figures: u32,
-    /// `unified_rw_reporting`: 0 none, 1 mixed, 2 both.
-    pub unified: u32,
-    /// `disk_util`.
-    pub disk_util: bool,
-    /// `stats`: off leaves the worker out of the report.
-    pub stats: bool,
-    /// Errors are counted in fio's own fields: some kind of them does not end the worker.
-    #[serde(default)]
-    pub errors: bool,
-}
-
-impl Default for Show {
-    fn default() -> Self {
-        Show {
-            lat: true,
-            clat_percentiles: true,
-            lat_percentiles: false,
-            slat_percentiles: false,
-            kb_base: 1024,
-            unit_base: 0,
-            significant_figures: 4,
-            unified: 0,
-            disk_util: true,
-            stats: true,
-            errors: false,
-        }
+with_defaults! {
+    /// Which parts of a report a job's options ask for.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct Show {
+        /// Total latency; off with `disable_lat`.
+        pub lat: bool = true,
+        /// `clat_percentiles`.
+        pub clat_percentiles: bool = true,
+        /// `lat_percentiles`.
+        pub lat_percentiles: bool,
+        /// `slat_percentiles`.
+        pub slat_percentiles: bool,
+        /// 1024 or 1000 (`kb_base`).
+        pub kb_base: u32 = 1024,
+        /// `unit_base`: bandwidth in bits (1), in bytes (8), or as it comes (0).
+        pub unit_base: u32,
+        /// `significant_figures`.
+        pub significant_figures: u32 = 4,
+        /// `unified_rw_reporting`: 0 none, 1 mixed, 2 both.
+        pub unified: u32,
+        /// `disk_util`.
+        pub disk_util: bool = true,
+        /// `stats`: off leaves the worker out of the report.
+        pub stats: bool = true,
+        /// Errors are counted in fio's own fields: some kind of them does not end the worker.
+        #[serde(default)]
+        pub errors: bool,
     }
 }
 

@@ -1,39 +1,28 @@
 //! How reports are rendered.
 
 use crate::style::Style;
+use record::with_defaults;
 
 /// The version of fio that the formats follow, and our own.
 pub const FIO_VERSION: &str = concat!("fio-3.42-fathom-", env!("CARGO_PKG_VERSION"));
 
-/// How reports are rendered.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RenderOptions {
-    /// Print what fio prints and nothing else (the program was called as fio).
-    pub as_fio: bool,
-    /// The version of fio that terse lines and JSON name: "fio-3.NN".
-    pub fio_version: String,
-    /// Version of terse lines, 2 to 5.
-    pub terse_version: u8,
-    /// Print a JSON document on one line, so that several are JSON Lines.
-    pub json_lines: bool,
-    /// The run goes on: text has no verdict and no findings, JSON no estimated end.
-    pub so_far: bool,
-    /// Width and colours of the parts that fio does not print: verdict and findings.
-    pub style: Style,
-    /// The name of the run in the archive, or that of the set of several.
-    pub archived_as: Option<String>,
-}
-
-impl Default for RenderOptions {
-    fn default() -> Self {
-        RenderOptions {
-            as_fio: false,
-            fio_version: FIO_VERSION.into(),
-            terse_version: 3,
-            json_lines: false,
-            so_far: false,
-            style: Style::default(),
-            archived_as: None,
-        }
+with_defaults! {
+    /// How reports are rendered.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct RenderOptions {
+        /// Print what fio prints and nothing else (the program was called as fio).
+        pub as_fio: bool,
+        /// The version of fio that terse lines and JSON name: "fio-3.NN".
+        pub fio_version: String = FIO_VERSION.into(),
+        /// Version of terse lines, 2 to 5.
+        pub terse_version: u8 = 3,
+        /// Print a JSON document on one line, so that several are JSON Lines.
+        pub json_lines: bool,
+        /// The run goes on: text has no verdict and no findings, JSON no estimated end.
+        pub so_far: bool,
+        /// Width and colours of the parts that fio does not print: verdict and findings.
+        pub style: Style,
+        /// The name of the run in the archive, or that of the set of several.
+        pub archived_as: Option<String>,
     }
 }

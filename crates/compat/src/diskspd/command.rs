@@ -2,7 +2,6 @@
 
 use super::Remarks;
 use super::profile::Profile;
-use std::fmt;
 
 /// What a command line asks for.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,19 +42,12 @@ pub struct Own {
 }
 
 /// What is wrong with a command line or a profile.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct Usage(
-    /// One mistake a line; empty when nothing was given at all.
+    /// One mistake per line; empty if there are no arguments.
     pub String,
 );
-
-impl fmt::Display for Usage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Usage {}
 
 /// What a command line depends on beside itself.
 pub struct ParseContext<'a> {

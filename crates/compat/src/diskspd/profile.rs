@@ -1,6 +1,8 @@
 //! What DISKSPD is told to do: a profile of timespans, each of targets. A command line is one timespan
 //! whose targets are all alike; a profile in XML may say more.
 
+use record::with_defaults;
+
 /// All of it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Profile {
@@ -28,51 +30,34 @@ pub enum Format {
     Xml,
 }
 
-/// One run.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TimeSpan {
-    /// `-x`.
-    pub completion_routines: bool,
-    /// `-L`.
-    pub latency: bool,
-    /// `-D`: the deviation of IOPS is asked for.
-    pub iops_deviation: bool,
-    /// Length of the intervals for that, in milliseconds.
-    pub bucket_ms: u64,
-    /// `-n`, `-a`.
-    pub affinity: Affinity,
-    /// `-d`, seconds.
-    pub duration_s: u64,
-    /// `-W`, seconds.
-    pub warmup_s: u64,
-    /// `-C`, seconds.
-    pub cooldown_s: u64,
-    /// `-F`: threads that share all targets; 0: each target has its own.
-    pub threads: u64,
-    /// `-O`: outstanding I/Os a thread, over all targets; 0: each target has its own.
-    pub requests: u64,
-    /// `-z`.
-    pub seed: u64,
-    /// What it works on.
-    pub targets: Vec<Target>,
-}
-
-impl Default for TimeSpan {
-    fn default() -> Self {
-        TimeSpan {
-            completion_routines: false,
-            latency: false,
-            iops_deviation: false,
-            bucket_ms: 1000,
-            affinity: Affinity::RoundRobin,
-            duration_s: 10,
-            warmup_s: 5,
-            cooldown_s: 0,
-            threads: 0,
-            requests: 0,
-            seed: 0,
-            targets: Vec::new(),
-        }
+with_defaults! {
+    /// One run.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct TimeSpan {
+        /// `-x`.
+        pub completion_routines: bool,
+        /// `-L`.
+        pub latency: bool,
+        /// `-D`: the deviation of IOPS is asked for.
+        pub iops_deviation: bool,
+        /// Length of the intervals for that, in milliseconds.
+        pub bucket_ms: u64 = 1000,
+        /// `-n`, `-a`.
+        pub affinity: Affinity = Affinity::RoundRobin,
+        /// `-d`, seconds.
+        pub duration_s: u64 = 10,
+        /// `-W`, seconds.
+        pub warmup_s: u64 = 5,
+        /// `-C`, seconds.
+        pub cooldown_s: u64,
+        /// `-F`: threads that share all targets; 0: each target has its own.
+        pub threads: u64,
+        /// `-O`: outstanding I/Os a thread, over all targets; 0: each target has its own.
+        pub requests: u64,
+        /// `-z`.
+        pub seed: u64,
+        /// What it works on.
+        pub targets: Vec<Target>,
     }
 }
 
@@ -88,90 +73,60 @@ pub enum Affinity {
     Cpus(Vec<(u64, u64)>),
 }
 
-/// A file or device, and what is done to it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Target {
-    /// Its path.
-    pub path: String,
-    /// `-b`, bytes.
-    pub block: u64,
-    /// `-B`, bytes.
-    pub base: u64,
-    /// `-fs`.
-    pub hint_sequential: bool,
-    /// `-fr`.
-    pub hint_random: bool,
-    /// `-ft`.
-    pub hint_temporary: bool,
-    /// `-l`.
-    pub large_pages: bool,
-    /// `-Sb`, `-Su`.
-    pub cache: Cache,
-    /// `-Sw`.
-    pub write_through: bool,
-    /// `-Sm`.
-    pub mapped: bool,
-    /// `-Nv`: flushed after each write.
-    pub flush: bool,
-    /// `-Z`.
-    pub content: Content,
-    /// `-p`.
-    pub parallel: bool,
-    /// `-i`: I/Os a burst of a thread.
-    pub burst: Option<u64>,
-    /// `-j`: milliseconds between bursts.
-    pub think_ms: Option<u64>,
-    /// `-c`: it is made anew, this long.
-    pub create: Option<u64>,
-    /// Which offsets.
-    pub access: Access,
-    /// `-T`, bytes.
-    pub thread_stride: u64,
-    /// `-f`: nothing beyond is touched; 0: up to its end.
-    pub max_size: u64,
-    /// `-o`.
-    pub depth: u64,
-    /// `-w`, per cent.
-    pub write_percent: u64,
-    /// `-g`.
-    pub throughput: Option<Throughput>,
-    /// `-t`.
-    pub threads: u64,
-    /// `-I`: 1 to 3.
-    pub priority: u64,
-    /// Share of a thread's I/Os with `-O`.
-    pub weight: u64,
-}
-
-impl Default for Target {
-    fn default() -> Self {
-        Target {
-            path: String::new(),
-            block: 64 << 10,
-            base: 0,
-            hint_sequential: false,
-            hint_random: false,
-            hint_temporary: false,
-            large_pages: false,
-            cache: Cache::Buffered,
-            write_through: false,
-            mapped: false,
-            flush: false,
-            content: Content::Sequence,
-            parallel: false,
-            burst: None,
-            think_ms: None,
-            create: None,
-            access: Access::Sequential { stride: 64 << 10, interlocked: false },
-            thread_stride: 0,
-            max_size: 0,
-            depth: 2,
-            write_percent: 0,
-            throughput: None,
-            threads: 1,
-            priority: 3,
-            weight: 1,
-        }
+with_defaults! {
+    /// A file or device, and what is done to it.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Target {
+        /// Its path.
+        pub path: String,
+        /// `-b`, bytes.
+        pub block: u64 = 64 << 10,
+        /// `-B`, bytes.
+        pub base: u64,
+        /// `-fs`.
+        pub hint_sequential: bool,
+        /// `-fr`.
+        pub hint_random: bool,
+        /// `-ft`.
+        pub hint_temporary: bool,
+        /// `-l`.
+        pub large_pages: bool,
+        /// `-Sb`, `-Su`.
+        pub cache: Cache = Cache::Buffered,
+        /// `-Sw`.
+        pub write_through: bool,
+        /// `-Sm`.
+        pub mapped: bool,
+        /// `-Nv`: flushed after each write.
+        pub flush: bool,
+        /// `-Z`.
+        pub content: Content = Content::Sequence,
+        /// `-p`.
+        pub parallel: bool,
+        /// `-i`: I/Os a burst of a thread.
+        pub burst: Option<u64>,
+        /// `-j`: milliseconds between bursts.
+        pub think_ms: Option<u64>,
+        /// `-c`: it is made anew, this long.
+        pub create: Option<u64>,
+        /// Which offsets.
+        pub access: Access = Access::Sequential { stride: 64 << 10, interlocked: false },
+        /// `-T`, bytes.
+        pub thread_stride: u64,
+        /// `-f`: nothing beyond is touched; 0: up to its end.
+        pub max_size: u64,
+        /// `-o`.
+        pub depth: u64 = 2,
+        /// `-w`, per cent.
+        pub write_percent: u64,
+        /// `-g`.
+        pub throughput: Option<Throughput>,
+        /// `-t`.
+        pub threads: u64 = 1,
+        /// `-I`: 1 to 3.
+        pub priority: u64 = 3,
+        /// Share of a thread's I/Os with `-O`.
+        pub weight: u64 = 1,
     }
 }
 

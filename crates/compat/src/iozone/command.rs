@@ -1,58 +1,61 @@
-//! What is measured with what, as the command line has it.
+//! The measurement that a command line of IOzone describes.
 
 use super::operation::Operation;
+use record::with_defaults;
 
-/// What is measured with what, as the command line has it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct IozoneCommand {
-    /// What is gone through.
-    pub mode: Mode,
-    /// File sizes that were named, in kB of 1024 bytes.
-    pub sizes: Vec<u64>,
-    /// Record sizes that were named, in kB.
-    pub records: Vec<u64>,
-    /// File sizes of automatic mode, in kB.
-    pub size_range: Range,
-    /// Record sizes of automatic mode, in kB.
-    pub record_range: Range,
-    /// That was named, at one end at least.
-    pub records_limited: bool,
-    /// In automatic mode, small records in large files as well.
-    pub all_records: bool,
-    /// By how much a size is multiplied to get the next one.
-    pub factor: u64,
-    /// Numbers of the tests, in rising order, none twice.
-    pub tests: Vec<u8>,
-    /// Tests 9 and 10 come to those that were named.
-    pub positioned: bool,
-    /// The file; `None`: IOzone's usual name.
-    pub file: Option<String>,
-    /// One file a process.
-    pub files: Vec<String>,
-    /// How files are reached.
-    pub access: Access,
-    /// Second results of tests (rewrite, reread) are measured as well.
-    pub retests: bool,
-    /// Files stay.
-    pub keep: bool,
-    /// Files begin anew before they are written in sequence.
-    pub truncate: bool,
-    /// How processes go together.
-    pub together: Together,
-    /// What is shown.
-    pub show: Show,
-    /// What fathom adds.
-    pub own: Own,
-    /// What the user should know about flags that mean something else here, or nothing.
-    pub notes: Vec<String>,
+with_defaults! {
+    /// The measurement that a command line of IOzone describes.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct IozoneCommand {
+        /// The sizes to measure.
+        pub mode: Mode = Mode::Single,
+        /// File sizes of `-s`, in kB of 1024 bytes.
+        pub sizes: Vec<u64>,
+        /// Record sizes of `-r`, in kB.
+        pub records: Vec<u64>,
+        /// File sizes of automatic mode, in kB.
+        pub size_range: Range = Range { least: 64, most: 512 << 10 },
+        /// Record sizes of automatic mode, in kB.
+        pub record_range: Range = Range { least: 4, most: 16 << 10 },
+        /// Whether `-y` or `-q` was given.
+        pub records_limited: bool,
+        /// In automatic mode, small records in large files as well.
+        pub all_records: bool,
+        /// The factor from one size to the next.
+        pub factor: u64 = 2,
+        /// Numbers of the tests, ascending, without duplicates.
+        pub tests: Vec<u8>,
+        /// Whether tests 9 and 10 run, too.
+        pub positioned: bool,
+        /// The file; `None`: IOzone's default name.
+        pub file: Option<String>,
+        /// One file for each process.
+        pub files: Vec<String>,
+        /// How files are accessed.
+        pub access: Access,
+        /// Whether tests are repeated (rewrite, reread).
+        pub retests: bool = true,
+        /// Whether files are kept.
+        pub keep: bool,
+        /// Whether files are truncated before sequential writes.
+        pub truncate: bool = true,
+        /// How processes run together.
+        pub together: Together,
+        /// The output.
+        pub show: Show = Show { cache: (1024, 32), ..Show::default() },
+        /// fathom's own options.
+        pub own: Own,
+        /// Notes on flags that work differently here or have no effect.
+        pub notes: Vec<String>,
+    }
 }
 
-/// What is gone through.
+/// The sizes to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Each pair of the sizes that were named.
+    /// Each pair of the given sizes.
     Single,
-    /// File sizes and record sizes, each a multiple of the one before.
+    /// File sizes and record sizes, each a multiple of the one before it.
     Automatic,
     /// Several processes at a time.
     Throughput {
@@ -63,46 +66,48 @@ pub enum Mode {
     },
 }
 
-/// How files are reached.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Access {
-    /// O_DIRECT.
-    pub direct: bool,
-    /// Flag that files are opened with.
-    pub sync: Sync,
-    /// fsync at the end of writing is part of the time.
-    pub fsync: bool,
-    /// System calls that move the data.
-    pub calls: IoCalls,
-    /// Pages of the file are dropped before each test.
-    pub cold: bool,
-    /// A stride, in records.
-    pub stride: u64,
-    /// Pause before each operation, in milliseconds.
-    pub think_ms: u64,
-    /// It is part of the time.
-    pub think_counts: bool,
-    /// Pause between tests, in seconds.
-    pub rest_s: u64,
-    /// What is advised of the mapping, as `fadvise_hint` has it.
-    pub advice: Option<&'static str>,
-    /// Files are locked around each operation.
-    pub lock: bool,
-    /// Byte that is written, and checked when it is read.
-    pub pattern: Option<u8>,
-    /// Share of writes that repeat a block, per cent.
-    pub dedupe: Option<u8>,
-    /// Share of a block that compresses, per cent.
-    pub compress: Option<u8>,
-    /// Share of reads in the mixed workload, per cent.
-    pub reads: u8,
-    /// The mixed workload goes in sequence.
-    pub sequential_mix: bool,
-    /// Latency and offset of each operation are logged.
-    pub log: bool,
+with_defaults! {
+    /// How files are accessed.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Access {
+        /// O_DIRECT.
+        pub direct: bool,
+        /// Flag for opening files.
+        pub sync: Sync,
+        /// fsync at the end of writing is part of the time.
+        pub fsync: bool,
+        /// System calls that move the data.
+        pub calls: IoCalls = IoCalls::Usual,
+        /// Pages of the file are dropped before each test.
+        pub cold: bool,
+        /// The stride in records.
+        pub stride: u64 = 17,
+        /// Pause before each operation, in milliseconds.
+        pub think_ms: u64,
+        /// Whether that pause counts in the time.
+        pub think_counts: bool,
+        /// Pause between tests, in seconds.
+        pub rest_s: u64,
+        /// Advice for the mapping, as a value of `fadvise_hint`.
+        pub advice: Option<&'static str>,
+        /// Files are locked around each operation.
+        pub lock: bool,
+        /// Byte that is written, and verified when it is read.
+        pub pattern: Option<u8>,
+        /// Share of writes that repeat a block, per cent.
+        pub dedupe: Option<u8>,
+        /// Share of a block that compresses, per cent.
+        pub compress: Option<u8>,
+        /// Share of reads in the mixed workload, per cent.
+        pub reads: u8 = 50,
+        /// Whether the mixed workload is sequential.
+        pub sequential_mix: bool,
+        /// Latency and offset of each operation are logged.
+        pub log: bool,
+    }
 }
 
-/// Flag that files are opened with.
+/// Flag for opening files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sync {
     /// None.
@@ -117,30 +122,32 @@ pub enum Sync {
 /// System calls that move the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IoCalls {
-    /// Those the test is named after.
+    /// The calls that the test is named after.
     Usual,
-    /// None: a mapping.
+    /// None: files are mapped.
     Mapping,
-    /// POSIX asynchronous I/O with so many operations in flight.
+    /// POSIX asynchronous I/O with this many operations in flight.
     Asynchronous(u32),
 }
 
-/// How processes of throughput mode go together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Together {
-    /// The first that ends ends the others.
-    pub stonewall: bool,
-    /// All work in one file.
-    pub shared: bool,
-    /// The file size is divided among them.
-    pub constant_total: bool,
-    /// Each starts so many microseconds after the one before.
-    pub delay_us: u64,
-    /// CPU of the first; the others take those that follow.
-    pub first_cpu: Option<u32>,
+with_defaults! {
+    /// How the processes of throughput mode run together.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Together {
+        /// Whether the end of the first process ends the others.
+        pub stonewall: bool = true,
+        /// Whether all processes share one file.
+        pub shared: bool,
+        /// Whether the file size is divided among the processes.
+        pub constant_total: bool,
+        /// Delay between the starts of two processes, in microseconds.
+        pub delay_us: u64,
+        /// CPU of the first process; the others run on the CPUs after it.
+        pub first_cpu: Option<u32>,
+    }
 }
 
-/// What is shown.
+/// The output.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Show {
     /// Unit of the figures.
@@ -155,7 +162,7 @@ pub struct Show {
     pub children: bool,
     /// CPU use.
     pub cpu: bool,
-    /// Size of a cache of the processor, in kB, and of a line of it, in bytes: shown, not used.
+    /// Size of the processor's cache in kB and of its lines in bytes. They are printed, not used.
     pub cache: (u64, u64),
 }
 
@@ -171,23 +178,23 @@ pub enum Unit {
     Microseconds,
 }
 
-/// What fathom adds to the command line.
+/// Options of fathom.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Own {
     /// Files and devices that may be overwritten.
     pub allow_destroy: Vec<String>,
-    /// Where the records are kept as well as in the archive.
+    /// A further file for the records.
     pub record: Option<String>,
-    /// They are not archived.
+    /// Whether the runs are not archived.
     pub no_archive: bool,
-    /// JSON is printed, not text.
+    /// Whether JSON is printed.
     pub json: bool,
-    /// With serial numbers of disks.
+    /// Whether the records keep serial numbers of disks.
     pub with_serials: bool,
 }
 
 impl Unit {
-    /// The unit behind a figure.
+    /// The unit after a figure.
     pub(super) fn label(self) -> &'static str {
         match self {
             Unit::Kilobytes => "kB/sec",
@@ -206,61 +213,9 @@ impl Unit {
         }
     }
 
-    /// Digits behind the point of a figure.
+    /// Decimals of a figure.
     pub(super) fn decimals(self) -> usize {
         if self == Unit::Microseconds { 2 } else { 0 }
-    }
-}
-
-impl Default for IozoneCommand {
-    /// What IOzone does without any flag: 512 kB in records of 4 kB, all tests.
-    fn default() -> IozoneCommand {
-        IozoneCommand {
-            mode: Mode::Single,
-            sizes: Vec::new(),
-            records: Vec::new(),
-            size_range: Range { least: 64, most: 512 << 10 },
-            record_range: Range { least: 4, most: 16 << 10 },
-            records_limited: false,
-            all_records: false,
-            factor: 2,
-            tests: Vec::new(),
-            positioned: false,
-            file: None,
-            files: Vec::new(),
-            access: Access {
-                direct: false,
-                sync: Sync::No,
-                fsync: false,
-                calls: IoCalls::Usual,
-                cold: false,
-                stride: 17,
-                think_ms: 0,
-                think_counts: false,
-                rest_s: 0,
-                advice: None,
-                lock: false,
-                pattern: None,
-                dedupe: None,
-                compress: None,
-                reads: 50,
-                sequential_mix: false,
-                log: false,
-            },
-            retests: true,
-            keep: false,
-            truncate: true,
-            together: Together {
-                stonewall: true,
-                shared: false,
-                constant_total: false,
-                delay_us: 0,
-                first_cpu: None,
-            },
-            show: Show { cache: (1024, 32), ..Show::default() },
-            own: Own::default(),
-            notes: Vec::new(),
-        }
     }
 }
 

@@ -1,59 +1,40 @@
 //! Content and memory of buffers.
 
 use super::named::named;
-use record::Bytes;
+use record::{Bytes, with_defaults};
 
-/// Content and memory of buffers.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Buffers {
-    /// The content of write buffers.
-    pub content: BufferContent,
-    /// `refill_buffers`: new content for each write.
-    pub refill: bool,
-    /// `scramble_buffers`: cheap change of each buffer before each write.
-    pub scramble: bool,
-    /// `buffer_compress_percentage`.
-    pub compress_percentage: Option<u8>,
-    /// `buffer_compress_chunk`, bytes.
-    pub compress_chunk: Bytes,
-    /// `dedupe_percentage`.
-    pub dedupe_percentage: Option<u8>,
-    /// `dedupe_mode`.
-    pub dedupe_mode: DedupeMode,
-    /// `dedupe_working_set_percentage`.
-    pub dedupe_working_set_percentage: u8,
-    /// `dedupe_global`: all jobs with this option share one working set.
-    pub dedupe_global: bool,
-    /// The use of the data of reads.
-    pub read_use: ReadUse,
-    /// `mem` (iomem).
-    pub memory: MemoryKind,
-    /// `iomem_align` / `mem_align`, bytes.
-    pub align: Option<Bytes>,
-    /// `hugepage-size`.
-    pub hugepage_size: Bytes,
-    /// `lockmem`: memory to take from the page cache.
-    pub lockmem: Bytes,
-}
-
-impl Default for Buffers {
-    fn default() -> Self {
-        Buffers {
-            content: BufferContent::Random,
-            refill: false,
-            scramble: true,
-            compress_percentage: None,
-            compress_chunk: Bytes(512),
-            dedupe_percentage: None,
-            dedupe_mode: DedupeMode::Repeat,
-            dedupe_working_set_percentage: 5,
-            dedupe_global: false,
-            read_use: ReadUse::Nothing,
-            memory: MemoryKind::Malloc,
-            align: None,
-            hugepage_size: Bytes(2 << 20),
-            lockmem: Bytes(0),
-        }
+with_defaults! {
+    /// Content and memory of buffers.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Buffers {
+        /// The content of write buffers.
+        pub content: BufferContent = BufferContent::Random,
+        /// `refill_buffers`: new content for each write.
+        pub refill: bool,
+        /// `scramble_buffers`: cheap change of each buffer before each write.
+        pub scramble: bool = true,
+        /// `buffer_compress_percentage`.
+        pub compress_percentage: Option<u8>,
+        /// `buffer_compress_chunk`, bytes.
+        pub compress_chunk: Bytes = Bytes(512),
+        /// `dedupe_percentage`.
+        pub dedupe_percentage: Option<u8>,
+        /// `dedupe_mode`.
+        pub dedupe_mode: DedupeMode = DedupeMode::Repeat,
+        /// `dedupe_working_set_percentage`.
+        pub dedupe_working_set_percentage: u8 = 5,
+        /// `dedupe_global`: all jobs with this option share one working set.
+        pub dedupe_global: bool,
+        /// The use of the data of reads.
+        pub read_use: ReadUse = ReadUse::Nothing,
+        /// `mem` (iomem).
+        pub memory: MemoryKind = MemoryKind::Malloc,
+        /// `iomem_align` / `mem_align`, bytes.
+        pub align: Option<Bytes>,
+        /// `hugepage-size`.
+        pub hugepage_size: Bytes = Bytes(2 << 20),
+        /// `lockmem`: memory to take from the page cache.
+        pub lockmem: Bytes,
     }
 }
 

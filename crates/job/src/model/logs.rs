@@ -1,74 +1,50 @@
 //! Options of log files.
 
 use super::Named;
-use record::{Nanos, WindowValue};
+use record::{Nanos, WindowValue, with_defaults};
 
-/// Log files. A prefix may be empty: the job's name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Logs {
-    /// `write_bw_log`: prefix.
-    pub bandwidth: Option<String>,
-    /// `write_iops_log`: prefix.
-    pub iops: Option<String>,
-    /// `write_lat_log`: prefix.
-    pub latency: Option<String>,
-    /// `write_hist_log`: prefix.
-    pub histogram: Option<String>,
-    /// `per_job_logs`.
-    pub per_job: bool,
-    /// `log_avg_msec`; 0: a line an I/O.
-    pub window: Nanos,
-    /// `log_window_value`.
-    pub value: WindowValue,
-    /// `log_hist_msec`; 0: no histograms.
-    pub histogram_window: Nanos,
-    /// `log_hist_coarseness`.
-    pub coarseness: u8,
-    /// `log_entries`.
-    pub entries: u32,
-    /// `log_offset`.
-    pub offset: bool,
-    /// `log_prio`.
-    pub priority: bool,
-    /// `log_issue_time`.
-    pub issue_time: bool,
-    /// `log_compression`, in bytes.
-    pub compression: Option<u64>,
-    /// `log_compression_cpus`; empty: any.
-    pub compression_cpus: Vec<u32>,
-    /// `log_store_compressed`.
-    pub store_compressed: bool,
-    /// `log_unix_epoch`.
-    pub unix_epoch: bool,
-    /// `log_alternate_epoch`.
-    pub other_epoch: bool,
-    /// `log_alternate_epoch_clock_id`.
-    pub clock: u64,
-}
-
-impl Default for Logs {
-    fn default() -> Self {
-        Logs {
-            bandwidth: None,
-            iops: None,
-            latency: None,
-            histogram: None,
-            per_job: true,
-            window: Nanos(0),
-            value: WindowValue::Mean,
-            histogram_window: Nanos(0),
-            coarseness: 0,
-            entries: 1024,
-            offset: false,
-            priority: false,
-            issue_time: false,
-            compression: None,
-            compression_cpus: Vec::new(),
-            store_compressed: false,
-            unix_epoch: false,
-            other_epoch: false,
-            clock: 0,
-        }
+with_defaults! {
+    /// Log files. A prefix may be empty: the job's name.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Logs {
+        /// `write_bw_log`: prefix.
+        pub bandwidth: Option<String>,
+        /// `write_iops_log`: prefix.
+        pub iops: Option<String>,
+        /// `write_lat_log`: prefix.
+        pub latency: Option<String>,
+        /// `write_hist_log`: prefix.
+        pub histogram: Option<String>,
+        /// `per_job_logs`.
+        pub per_job: bool = true,
+        /// `log_avg_msec`; 0: a line an I/O.
+        pub window: Nanos,
+        /// `log_window_value`.
+        pub value: WindowValue = WindowValue::Mean,
+        /// `log_hist_msec`; 0: no histograms.
+        pub histogram_window: Nanos,
+        /// `log_hist_coarseness`.
+        pub coarseness: u8,
+        /// `log_entries`.
+        pub entries: u32 = 1024,
+        /// `log_offset`.
+        pub offset: bool,
+        /// `log_prio`.
+        pub priority: bool,
+        /// `log_issue_time`.
+        pub issue_time: bool,
+        /// `log_compression`, in bytes.
+        pub compression: Option<u64>,
+        /// `log_compression_cpus`; empty: any.
+        pub compression_cpus: Vec<u32>,
+        /// `log_store_compressed`.
+        pub store_compressed: bool,
+        /// `log_unix_epoch`.
+        pub unix_epoch: bool,
+        /// `log_alternate_epoch`.
+        pub other_epoch: bool,
+        /// `log_alternate_epoch_clock_id`.
+        pub clock: u64,
     }
 }
 

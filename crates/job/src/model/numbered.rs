@@ -2,39 +2,28 @@
 
 use super::named::named;
 use super::pattern::ReadWrite;
+use record::with_defaults;
 use std::fmt;
 use std::str::FromStr;
 
-/// `object_set` and its companions.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ObjectSet {
-    /// `object_set`; `None`: blocks of files.
-    pub work: Option<ObjectWork>,
-    /// `object_count`, of all clones together.
-    pub count: u64,
-    /// `object_mix`.
-    pub mix: ObjectMix,
-    /// `object_range`, in bytes; 0: whole objects.
-    pub range: u64,
-    /// `object_part_size`, in bytes; 0: each object is one request.
-    pub part_size: u64,
-    /// `object_part_concurrent`.
-    pub part_concurrent: u64,
-    /// `object_max_keys`.
-    pub max_keys: u64,
-}
-
-impl Default for ObjectSet {
-    fn default() -> Self {
-        ObjectSet {
-            work: None,
-            count: 0,
-            mix: ObjectMix::default(),
-            range: 0,
-            part_size: 0,
-            part_concurrent: 4,
-            max_keys: 1000,
-        }
+with_defaults! {
+    /// `object_set` and its companions.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct ObjectSet {
+        /// `object_set`; `None`: blocks of files.
+        pub work: Option<ObjectWork>,
+        /// `object_count`, of all clones together.
+        pub count: u64,
+        /// `object_mix`.
+        pub mix: ObjectMix,
+        /// `object_range`, in bytes; 0: whole objects.
+        pub range: u64,
+        /// `object_part_size`, in bytes; 0: each object is one request.
+        pub part_size: u64,
+        /// `object_part_concurrent`.
+        pub part_concurrent: u64 = 4,
+        /// `object_max_keys`.
+        pub max_keys: u64 = 1000,
     }
 }
 

@@ -1,7 +1,7 @@
 //! The object store of the http engine, as typed.
 
 use super::named::named;
-use record::Nanos;
+use record::{Nanos, with_defaults};
 use std::fmt;
 
 /// A key, password or token. `Debug` does not show it.
@@ -14,75 +14,50 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Options of `http`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Http {
-    /// `http_mode`.
-    pub kind: StoreKind,
-    /// `http_host`: one or several hosts with ports.
-    pub hosts: String,
-    /// `https`.
-    pub tls: Tls,
-    /// `http_ca_file`: certificates to trust instead of the system's.
-    pub ca_file: Option<String>,
-    /// `http_user`.
-    pub user: Option<String>,
-    /// `http_pass`.
-    pub password: Option<Secret>,
-    /// `http_s3_keyid`.
-    pub key_id: Option<String>,
-    /// `http_s3_key`.
-    pub key: Option<Secret>,
-    /// `http_s3_security_token`.
-    pub session_token: Option<Secret>,
-    /// `http_swift_auth_token`.
-    pub swift_token: Option<Secret>,
-    /// `http_s3_region`.
-    pub region: String,
-    /// `http_s3_storage_class`; `None`: the bucket's own.
-    pub storage_class: Option<String>,
-    /// `http_s3_sse_customer_key`.
-    pub customer_key: Option<Secret>,
-    /// `http_s3_sse_customer_algorithm`.
-    pub customer_algorithm: String,
-    /// `http_s3_payload`.
-    pub payload: Payload,
-    /// `http_s3_addressing=virtual`: the bucket is part of the host's name.
-    pub virtual_host: bool,
-    /// `http_object_mode=range`: one object for each file.
-    pub ranges: bool,
-    /// `http_timeout`.
-    pub timeout: Nanos,
-    /// `http_retries`.
-    pub retries: u64,
-    /// `http_verbose`.
-    pub verbose: u64,
-}
-
-impl Default for Http {
-    fn default() -> Self {
-        Http {
-            kind: StoreKind::WebDav,
-            hosts: "localhost".into(),
-            tls: Tls::Off,
-            ca_file: None,
-            user: None,
-            password: None,
-            key_id: None,
-            key: None,
-            session_token: None,
-            swift_token: None,
-            region: "us-east-1".into(),
-            storage_class: Some("STANDARD".into()),
-            customer_key: None,
-            customer_algorithm: "AES256".into(),
-            payload: Payload::Auto,
-            virtual_host: false,
-            ranges: false,
-            timeout: Nanos(30 * Nanos::SECOND.0),
-            retries: 0,
-            verbose: 0,
-        }
+with_defaults! {
+    /// Options of `http`.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Http {
+        /// `http_mode`.
+        pub kind: StoreKind = StoreKind::WebDav,
+        /// `http_host`: one or several hosts with ports.
+        pub hosts: String = "localhost".into(),
+        /// `https`.
+        pub tls: Tls = Tls::Off,
+        /// `http_ca_file`: certificates to trust instead of the system's.
+        pub ca_file: Option<String>,
+        /// `http_user`.
+        pub user: Option<String>,
+        /// `http_pass`.
+        pub password: Option<Secret>,
+        /// `http_s3_keyid`.
+        pub key_id: Option<String>,
+        /// `http_s3_key`.
+        pub key: Option<Secret>,
+        /// `http_s3_security_token`.
+        pub session_token: Option<Secret>,
+        /// `http_swift_auth_token`.
+        pub swift_token: Option<Secret>,
+        /// `http_s3_region`.
+        pub region: String = "us-east-1".into(),
+        /// `http_s3_storage_class`; `None`: the bucket's own.
+        pub storage_class: Option<String> = Some("STANDARD".into()),
+        /// `http_s3_sse_customer_key`.
+        pub customer_key: Option<Secret>,
+        /// `http_s3_sse_customer_algorithm`.
+        pub customer_algorithm: String = "AES256".into(),
+        /// `http_s3_payload`.
+        pub payload: Payload = Payload::Auto,
+        /// `http_s3_addressing=virtual`: the bucket is part of the host's name.
+        pub virtual_host: bool,
+        /// `http_object_mode=range`: one object for each file.
+        pub ranges: bool,
+        /// `http_timeout`.
+        pub timeout: Nanos = Nanos(30 * Nanos::SECOND.0),
+        /// `http_retries`.
+        pub retries: u64,
+        /// `http_verbose`.
+        pub verbose: u64,
     }
 }
 

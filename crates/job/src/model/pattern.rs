@@ -2,7 +2,7 @@
 
 use super::Size;
 use super::named::named;
-use record::{Bytes, PerDirection};
+use record::{Bytes, PerDirection, with_defaults};
 
 /// `rw` without its suffix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -122,75 +122,50 @@ impl ReadWrite {
     }
 }
 
-/// Directions and offsets of I/O.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Pattern {
-    /// `rw`.
-    pub rw: ReadWrite,
-    /// `rw=write:4k`: bytes added to each sequential offset (may be negative).
-    pub skip: Option<i64>,
-    /// `rw=randread:8`: I/Os before a new random offset.
-    pub run_length: Option<u64>,
-    /// `sequential_order`.
-    pub order: SequentialOrder,
-    /// `rw_sequencer`.
-    pub sequencer: Sequencer,
-    /// `rwmixread`, per cent.
-    pub mix_read: Option<u8>,
-    /// `percentage_random`, per direction.
-    pub percentage_random: PerDirection<u8>,
-    /// `norandommap`.
-    pub norandommap: bool,
-    /// `softrandommap` has no effect here: the map costs no memory.
-    pub softrandommap: bool,
-    /// `random_generator`: "tausworthe", "tausworthe64", "lfsr".
-    pub generator: String,
-    /// `random_distribution`, per direction.
-    pub distribution: PerDirection<Distribution>,
-    /// `random_sequence_stride`: each pass of a sequence begins where the one before ended.
-    pub sequence_stride: bool,
-    /// `sprandom`.
-    pub sprandom: bool,
-    /// The flash device that `sprandom` assumes.
-    pub flash: Flash,
-    /// `randrepeat`.
-    pub randrepeat: bool,
-    /// `allrandrepeat`.
-    pub allrandrepeat: bool,
-    /// `randseed`; `None`: fio's default seed or, without randrepeat, a fresh one.
-    pub randseed: Option<u64>,
-    /// `number_ios`.
-    pub number_ios: Option<u64>,
-    /// `shared_cursor`.
-    pub shared_cursor: bool,
-    /// `serialize_overlap`.
-    pub serialize_overlap: bool,
-}
-
-impl Default for Pattern {
-    fn default() -> Self {
-        Pattern {
-            rw: ReadWrite::Read,
-            skip: None,
-            run_length: None,
-            order: SequentialOrder::Ascending,
-            sequencer: Sequencer::Sequential,
-            mix_read: None,
-            percentage_random: PerDirection::all(100),
-            norandommap: false,
-            softrandommap: false,
-            generator: "tausworthe".into(),
-            distribution: PerDirection::all(Distribution::Uniform),
-            sequence_stride: false,
-            sprandom: false,
-            flash: Flash::default(),
-            randrepeat: true,
-            allrandrepeat: false,
-            randseed: None,
-            number_ios: None,
-            shared_cursor: false,
-            serialize_overlap: false,
-        }
+with_defaults! {
+    /// Directions and offsets of I/O.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Pattern {
+        /// `rw`.
+        pub rw: ReadWrite = ReadWrite::Read,
+        /// `rw=write:4k`: bytes added to each sequential offset (may be negative).
+        pub skip: Option<i64>,
+        /// `rw=randread:8`: I/Os before a new random offset.
+        pub run_length: Option<u64>,
+        /// `sequential_order`.
+        pub order: SequentialOrder = SequentialOrder::Ascending,
+        /// `rw_sequencer`.
+        pub sequencer: Sequencer = Sequencer::Sequential,
+        /// `rwmixread`, per cent.
+        pub mix_read: Option<u8>,
+        /// `percentage_random`, per direction.
+        pub percentage_random: PerDirection<u8> = PerDirection::all(100),
+        /// `norandommap`.
+        pub norandommap: bool,
+        /// `softrandommap` has no effect here: the map costs no memory.
+        pub softrandommap: bool,
+        /// `random_generator`: "tausworthe", "tausworthe64", "lfsr".
+        pub generator: String = "tausworthe".into(),
+        /// `random_distribution`, per direction.
+        pub distribution: PerDirection<Distribution> = PerDirection::all(Distribution::Uniform),
+        /// `random_sequence_stride`: each pass of a sequence begins where the one before ended.
+        pub sequence_stride: bool,
+        /// `sprandom`.
+        pub sprandom: bool,
+        /// The flash device that `sprandom` assumes.
+        pub flash: Flash,
+        /// `randrepeat`.
+        pub randrepeat: bool = true,
+        /// `allrandrepeat`.
+        pub allrandrepeat: bool,
+        /// `randseed`; `None`: fio's default seed or, without randrepeat, a fresh one.
+        pub randseed: Option<u64>,
+        /// `number_ios`.
+        pub number_ios: Option<u64>,
+        /// `shared_cursor`.
+        pub shared_cursor: bool,
+        /// `serialize_overlap`.
+        pub serialize_overlap: bool,
     }
 }
 

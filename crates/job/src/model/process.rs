@@ -2,7 +2,7 @@
 
 use super::logs::Logs;
 use super::named::named;
-use record::{Nanos, PerDirection};
+use record::{Nanos, PerDirection, with_defaults};
 
 /// CPUs, priorities, identity.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -54,78 +54,53 @@ pub enum NumaMemory {
     Local,
 }
 
-/// Measurement and its presentation.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Measure {
-    /// `clat_percentiles`.
-    pub clat_percentiles: Option<bool>,
-    /// `lat_percentiles`.
-    pub lat_percentiles: Option<bool>,
-    /// `slat_percentiles`.
-    pub slat_percentiles: Option<bool>,
-    /// `percentile_list`.
-    pub percentile_list: Vec<f64>,
-    /// `significant_figures`.
-    pub significant_figures: u32,
-    /// `disk_util`.
-    pub disk_util: bool,
-    /// `disable_lat`, or `gtod_reduce`.
-    pub disable_lat: bool,
-    /// `disable_clat`, or `gtod_reduce`.
-    pub disable_clat: bool,
-    /// `disable_slat`, or `gtod_reduce`.
-    pub disable_slat: bool,
-    /// `disable_bw`, or `gtod_reduce`.
-    pub disable_bw: bool,
-    /// `clocksource`: `None` is the best there is.
-    pub clocksource: Option<String>,
-    /// `kb_base`: 1024 or 1000.
-    pub kb_base: u32,
-    /// `unit_base`: 0, 8 (bytes) or 1 (bits).
-    pub unit_base: u32,
-    /// `unified_rw_reporting`: 0 none, 1 mixed, 2 both.
-    pub unified: u32,
-    /// `stats`.
-    pub stats: bool,
-    /// `bwavgtime`.
-    pub bwavgtime: Nanos,
-    /// `iopsavgtime`.
-    pub iopsavgtime: Nanos,
-    /// `job_start_clock_id`.
-    pub job_start_clock: u64,
-    /// `block_error_percentiles`.
-    pub block_errors: bool,
-    /// Log files.
-    pub logs: Logs,
-}
-
-impl Default for Measure {
-    fn default() -> Self {
-        Measure {
-            clat_percentiles: None,
-            lat_percentiles: None,
-            slat_percentiles: None,
-            percentile_list: vec![
-                1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5,
-                99.9, 99.95, 99.99,
-            ],
-            significant_figures: 4,
-            disk_util: true,
-            disable_lat: false,
-            disable_clat: false,
-            disable_slat: false,
-            disable_bw: false,
-            clocksource: None,
-            kb_base: 1024,
-            unit_base: 0,
-            unified: 0,
-            stats: true,
-            bwavgtime: Nanos::from_millis(500),
-            iopsavgtime: Nanos::from_millis(500),
-            job_start_clock: 0,
-            block_errors: false,
-            logs: Logs::default(),
-        }
+with_defaults! {
+    /// Measurement and its presentation.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Measure {
+        /// `clat_percentiles`.
+        pub clat_percentiles: Option<bool>,
+        /// `lat_percentiles`.
+        pub lat_percentiles: Option<bool>,
+        /// `slat_percentiles`.
+        pub slat_percentiles: Option<bool>,
+        /// `percentile_list`.
+        pub percentile_list: Vec<f64> = vec![
+            1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5,
+            99.9, 99.95, 99.99,
+        ],
+        /// `significant_figures`.
+        pub significant_figures: u32 = 4,
+        /// `disk_util`.
+        pub disk_util: bool = true,
+        /// `disable_lat`, or `gtod_reduce`.
+        pub disable_lat: bool,
+        /// `disable_clat`, or `gtod_reduce`.
+        pub disable_clat: bool,
+        /// `disable_slat`, or `gtod_reduce`.
+        pub disable_slat: bool,
+        /// `disable_bw`, or `gtod_reduce`.
+        pub disable_bw: bool,
+        /// `clocksource`: `None` is the best there is.
+        pub clocksource: Option<String>,
+        /// `kb_base`: 1024 or 1000.
+        pub kb_base: u32 = 1024,
+        /// `unit_base`: 0, 8 (bytes) or 1 (bits).
+        pub unit_base: u32,
+        /// `unified_rw_reporting`: 0 none, 1 mixed, 2 both.
+        pub unified: u32,
+        /// `stats`.
+        pub stats: bool = true,
+        /// `bwavgtime`.
+        pub bwavgtime: Nanos = Nanos::from_millis(500),
+        /// `iopsavgtime`.
+        pub iopsavgtime: Nanos = Nanos::from_millis(500),
+        /// `job_start_clock_id`.
+        pub job_start_clock: u64,
+        /// `block_error_percentiles`.
+        pub block_errors: bool,
+        /// Log files.
+        pub logs: Logs,
     }
 }
 

@@ -1,35 +1,38 @@
 //! Recording and replay of I/O.
 
+use record::with_defaults;
 use std::sync::Arc;
 use trace::{Adjust, Recording, Skip};
 
-/// Recording and replay of I/O.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Replay {
-    /// `write_iolog`: file that lists the issued I/O.
-    pub write: Option<String>,
-    /// `read_iolog`, split at unescaped colons. Logs are assigned to clones round robin. "-" is
-    /// standard input.
-    pub logs: Vec<String>,
-    /// `read_iolog_chunked`: the log is read while it is replayed.
-    pub chunked: bool,
-    /// `replay_no_stall`: the times in the log are ignored.
-    pub no_stall: bool,
-    /// `replay_redirect`: the target of all I/O.
-    pub redirect: Option<String>,
-    /// `replay_scale`; at least 1.
-    pub scale: u64,
-    /// `replay_align`, a power of two; 1: none.
-    pub align: u64,
-    /// `replay_time_scale`, per cent of the recorded speed.
-    pub time_scale: u64,
-    /// `replay_skip`.
-    pub skip: Skip,
-    /// Options for merging traces.
-    pub merge: Merge,
-    /// The content of the logs, in order. Empty after parsing: the runner reads the logs and calls
-    /// [`crate::Job::attach`].
-    pub recordings: Vec<Arc<Recording>>,
+with_defaults! {
+    /// Recording and replay of I/O.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Replay {
+        /// `write_iolog`: file that lists the issued I/O.
+        pub write: Option<String>,
+        /// `read_iolog`, split at unescaped colons. Logs are assigned to clones round robin. "-" is
+        /// standard input.
+        pub logs: Vec<String>,
+        /// `read_iolog_chunked`: the log is read while it is replayed.
+        pub chunked: bool,
+        /// `replay_no_stall`: the times in the log are ignored.
+        pub no_stall: bool,
+        /// `replay_redirect`: the target of all I/O.
+        pub redirect: Option<String>,
+        /// `replay_scale`; at least 1.
+        pub scale: u64 = 1,
+        /// `replay_align`, a power of two; 1: none.
+        pub align: u64 = 1,
+        /// `replay_time_scale`, per cent of the recorded speed.
+        pub time_scale: u64 = 100,
+        /// `replay_skip`.
+        pub skip: Skip,
+        /// Options for merging traces.
+        pub merge: Merge,
+        /// The content of the logs, in order. Empty after parsing: the runner reads the logs and calls
+        /// [`crate::Job::attach`].
+        pub recordings: Vec<Arc<Recording>>,
+    }
 }
 
 /// `merge_blktrace_*`.
@@ -41,24 +44,6 @@ pub struct Merge {
     pub percents: Vec<f64>,
     /// `merge_blktrace_iters`, one for each trace; empty: 1.
     pub runs: Vec<u64>,
-}
-
-impl Default for Replay {
-    fn default() -> Self {
-        Replay {
-            write: None,
-            logs: Vec::new(),
-            chunked: false,
-            no_stall: false,
-            redirect: None,
-            scale: 1,
-            align: 1,
-            time_scale: 100,
-            skip: Skip::default(),
-            merge: Merge::default(),
-            recordings: Vec::new(),
-        }
-    }
 }
 
 impl Replay {

@@ -3,7 +3,7 @@
 use super::Size;
 use super::named::named;
 use super::pattern::Distribution;
-use record::Bytes;
+use record::{Bytes, with_defaults};
 
 /// The files and devices of a job.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -126,48 +126,32 @@ pub enum WriteHint {
     Extreme,
 }
 
-/// Creation of files.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Layout {
-    /// `create_serialize`.
-    pub serialize: bool,
-    /// `create_fsync`.
-    pub fsync: bool,
-    /// `create_on_open`.
-    pub on_open: bool,
-    /// `create_only`: lay out, then stop.
-    pub only: bool,
-    /// `allow_file_create`.
-    pub allow_create: bool,
-    /// `overwrite`: lay out data that write jobs then overwrite.
-    pub overwrite: bool,
-    /// `fallocate`: "none", "native", "posix", "keep", "truncate".
-    pub fallocate: String,
-    /// `pre_read`.
-    pub pre_read: bool,
-    /// `invalidate`.
-    pub invalidate: bool,
-    /// `fadvise_hint`: "0", "1", "random", "sequential", "noreuse".
-    pub fadvise_hint: String,
-    /// `write_hint`; `None`: no hint is given.
-    pub write_hint: Option<WriteHint>,
-}
-
-impl Default for Layout {
-    fn default() -> Self {
-        Layout {
-            serialize: true,
-            fsync: true,
-            on_open: false,
-            only: false,
-            allow_create: true,
-            overwrite: false,
-            fallocate: "native".into(),
-            pre_read: false,
-            invalidate: true,
-            fadvise_hint: "1".into(),
-            write_hint: None,
-        }
+with_defaults! {
+    /// Creation of files.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Layout {
+        /// `create_serialize`.
+        pub serialize: bool = true,
+        /// `create_fsync`.
+        pub fsync: bool = true,
+        /// `create_on_open`.
+        pub on_open: bool,
+        /// `create_only`: lay out, then stop.
+        pub only: bool,
+        /// `allow_file_create`.
+        pub allow_create: bool = true,
+        /// `overwrite`: lay out data that write jobs then overwrite.
+        pub overwrite: bool,
+        /// `fallocate`: "none", "native", "posix", "keep", "truncate".
+        pub fallocate: String = "native".into(),
+        /// `pre_read`.
+        pub pre_read: bool,
+        /// `invalidate`.
+        pub invalidate: bool = true,
+        /// `fadvise_hint`: "0", "1", "random", "sequential", "noreuse".
+        pub fadvise_hint: String = "1".into(),
+        /// `write_hint`; `None`: no hint is given.
+        pub write_hint: Option<WriteHint>,
     }
 }
 

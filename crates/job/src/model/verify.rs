@@ -1,86 +1,58 @@
 //! Options of verification.
 
 use super::named::named;
-use record::Bytes;
+use record::{Bytes, with_defaults};
 
-/// Verification, as typed.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Verify {
-    /// `verify`; `None`: nothing is verified.
-    pub method: Option<VerifyMethod>,
-    /// `do_verify`: read back after writing.
-    pub read_back: bool,
-    /// `verify_only`: check the data of an earlier run and write nothing.
-    pub only: bool,
-    /// `verify_policy`: the saved state lists only writes that an fsync covered.
-    pub only_fsynced: bool,
-    /// `verify_interval`: bytes between two headers.
-    pub interval: Option<Bytes>,
-    /// `verify_offset`: place of the header in its interval.
-    pub offset: Option<Bytes>,
-    /// `verify_pattern`.
-    pub pattern: Option<BlockPattern>,
-    /// `verify_pattern_interval`: bytes after which the pattern begins anew; 0: never.
-    pub pattern_interval: Bytes,
-    /// `verify_fatal`: the first mismatch ends the job.
-    pub fatal: bool,
-    /// `verify_dump`: expected and received blocks go to files.
-    pub dump: bool,
-    /// `verify_async`: threads that check.
-    pub threads: u64,
-    /// `verify_async_cpus`: their CPUs; empty: all.
-    pub cpus: Vec<u32>,
-    /// `verify_backlog`: check after so many writes.
-    pub backlog: Option<u64>,
-    /// `verify_backlog_batch`.
-    pub backlog_batch: Option<u64>,
-    /// `experimental_verify`.
-    pub experimental: bool,
-    /// `verify_state_load`.
-    pub state_load: bool,
-    /// `verify_state_save`.
-    pub state_save: bool,
-    /// `verify_write_sequence`: the number in headers is checked.
-    pub write_sequence: bool,
-    /// `verify_header_seed`: the seed in headers is checked.
-    pub header_seed: bool,
-    /// `trim_percentage`: share of written blocks that is trimmed before it is verified.
-    pub trim_percentage: u8,
-    /// `trim_verify_zero`.
-    pub trim_zero: bool,
-    /// `trim_backlog`: trim after so many writes.
-    pub trim_backlog: Option<u64>,
-    /// `trim_backlog_batch`.
-    pub trim_backlog_batch: Option<u64>,
-}
-
-impl Default for Verify {
-    fn default() -> Self {
-        Verify {
-            method: None,
-            read_back: true,
-            only: false,
-            only_fsynced: false,
-            interval: None,
-            offset: None,
-            pattern: None,
-            pattern_interval: Bytes(0),
-            fatal: false,
-            dump: false,
-            threads: 0,
-            cpus: Vec::new(),
-            backlog: None,
-            backlog_batch: None,
-            experimental: false,
-            state_load: false,
-            state_save: true,
-            write_sequence: true,
-            header_seed: true,
-            trim_percentage: 0,
-            trim_zero: true,
-            trim_backlog: None,
-            trim_backlog_batch: None,
-        }
+with_defaults! {
+    /// Verification, as typed.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Verify {
+        /// `verify`; `None`: nothing is verified.
+        pub method: Option<VerifyMethod>,
+        /// `do_verify`: read back after writing.
+        pub read_back: bool = true,
+        /// `verify_only`: check the data of an earlier run and write nothing.
+        pub only: bool,
+        /// `verify_policy`: the saved state lists only writes that an fsync covered.
+        pub only_fsynced: bool,
+        /// `verify_interval`: bytes between two headers.
+        pub interval: Option<Bytes>,
+        /// `verify_offset`: place of the header in its interval.
+        pub offset: Option<Bytes>,
+        /// `verify_pattern`.
+        pub pattern: Option<BlockPattern>,
+        /// `verify_pattern_interval`: bytes after which the pattern begins anew; 0: never.
+        pub pattern_interval: Bytes,
+        /// `verify_fatal`: the first mismatch ends the job.
+        pub fatal: bool,
+        /// `verify_dump`: expected and received blocks go to files.
+        pub dump: bool,
+        /// `verify_async`: threads that check.
+        pub threads: u64,
+        /// `verify_async_cpus`: their CPUs; empty: all.
+        pub cpus: Vec<u32>,
+        /// `verify_backlog`: check after so many writes.
+        pub backlog: Option<u64>,
+        /// `verify_backlog_batch`.
+        pub backlog_batch: Option<u64>,
+        /// `experimental_verify`.
+        pub experimental: bool,
+        /// `verify_state_load`.
+        pub state_load: bool,
+        /// `verify_state_save`.
+        pub state_save: bool = true,
+        /// `verify_write_sequence`: the number in headers is checked.
+        pub write_sequence: bool = true,
+        /// `verify_header_seed`: the seed in headers is checked.
+        pub header_seed: bool = true,
+        /// `trim_percentage`: share of written blocks that is trimmed before it is verified.
+        pub trim_percentage: u8,
+        /// `trim_verify_zero`.
+        pub trim_zero: bool = true,
+        /// `trim_backlog`: trim after so many writes.
+        pub trim_backlog: Option<u64>,
+        /// `trim_backlog_batch`.
+        pub trim_backlog_batch: Option<u64>,
     }
 }
 

@@ -3,22 +3,14 @@
 use crate::diskspd::profile::{Profile, TimeSpan};
 use crate::diskspd::validate::threads;
 use record::Bytes;
-use std::fmt;
 
 /// Why a profile cannot run on these targets.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct Unsuitable(
     /// What was found and what to do.
     pub String,
 );
-
-impl fmt::Display for Unsuitable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Unsuitable {}
 
 /// Clones of one job: which threads and targets they are.
 #[derive(Clone, Debug, PartialEq, Eq)]
