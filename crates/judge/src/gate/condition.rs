@@ -26,21 +26,14 @@ pub struct Subject {
 }
 
 /// A condition that cannot be read, or is about nothing.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{condition}': {problem}")]
 pub struct ConditionError {
     /// The condition as typed.
     pub condition: String,
     /// What is wrong and what was expected.
     pub problem: String,
 }
-
-impl std::fmt::Display for ConditionError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "'{}': {}", self.condition, self.problem)
-    }
-}
-
-impl std::error::Error for ConditionError {}
 
 /// What a condition requires.
 #[derive(Clone, Debug, PartialEq)]
