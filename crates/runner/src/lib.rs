@@ -1,7 +1,8 @@
 //! The run pipeline. Every command that measures uses it, and follows the run through an observer:
 //!
 //! 1. [`Runner::plan`] inspects the targets and resolves the jobs into a plan. It changes nothing.
-//! 2. [`Runner::execute`] runs the plan, archives the record and judges it.
+//! 2. [`Runner::execute`] runs the plan and returns the record.
+//! 3. [`RunArchive::add_and_judge`] archives the record and judges it.
 //!
 //! [`run_suite`] does this for each run of a suite. This crate prints nothing and parses no jobs.
 
@@ -26,7 +27,7 @@ pub use error::{Refusal, RefusalKind, describe};
 pub use kernel::System;
 pub use observer::{RunControl, RunInProgress, RunObserver};
 pub use run_archive::{RunArchive, empty_set};
-pub use runner::{Execution, PlannedRun, Runner};
+pub use runner::{PlannedRun, Runner};
 pub use signals::{Pauses, Signals, is_ignored};
 pub use suite_run::{SuiteObserver, SuiteTask, fresh_seed, run_suite};
 pub use trigger::{PATIENCE as TRIGGER_PATIENCE, Trigger};

@@ -1,18 +1,16 @@
-//! From an invocation to a plan, from a plan to a judged record.
+//! From an invocation to a plan, from a plan to a record.
 
 use crate::follow::follow;
 use crate::kernel::System;
 use crate::measure::{Measured, measure};
 use crate::observer::{RunInProgress, RunObserver};
 use crate::publish::Publisher;
-use crate::run_archive::RunArchive;
 use crate::signals::Signals;
 use crate::{idle, unix_ms};
 use anyhow::Result;
 use engine::Outcome;
 use host::{Host, TargetQuery};
 use job::{IdleProf, Invocation, Job};
-use judge::Judged;
 use live::feed::Hub;
 use plan::trace::Trace;
 use plan::{Plan, PlanError, Policy};
@@ -46,14 +44,6 @@ impl PlannedRun {
         let fatal = self.messages.iter().any(|message| message.severity >= Severity::Warning);
         invocation.warnings_fatal && fatal
     }
-}
-
-/// A run that was made, archived and judged.
-pub struct Execution {
-    /// The record of the run.
-    pub record: RunRecord,
-    /// Its judgement.
-    pub judged: Judged,
 }
 
 impl Runner {
@@ -146,27 +136,11 @@ impl Runner {
         }
     }
 
-    /// Runs a plan, adds its record to the archive, judges it. Errors of I/O are in the record.
+    /// Runs a plan. Errors of I/O are in the record.
     ///
     /// # Errors
-    /// When a thread or signal handler cannot be had, and errors of the observer.
+    /// When a thread or signal handler is not available, and errors of the observer.
     pub fn execute(
-        &self,
-        planned: PlannedRun,
-        invocation: &Invocation,
-        archive: &mut RunArchive,
-        observer: &mut dyn RunObserver,
-    ) -> Result<Execution> {
-        let record = self.measure(planned, invocation, observer)?;
-        let judged = archive.add_and_judge(&record);
-        Ok(Execution { record, judged })
-    }
-
-    /// The first half of [`Runner::execute`], for callers that archive and judge themselves.
-    ///
-    /// # Errors
-    /// See [`Runner::execute`].
-    pub fn measure(
         &self,
         planned: PlannedRun,
         invocation: &Invocation,

@@ -126,7 +126,7 @@ impl OneRun<'_> {
             Ok((invocation, planned)) => {
                 self.observer.messages(&planned.messages);
                 self.observer.begin(&step.description, self.task.suite().expected());
-                let record = runner.measure(planned, &invocation, self)?;
+                let record = runner.execute(planned, &invocation, self)?;
                 archive.add_with_summary(&record);
                 Ok(record)
             }

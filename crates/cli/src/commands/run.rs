@@ -28,7 +28,7 @@ use metrics::Metrics;
 use record::{Format, RunRecord};
 use report::{RenderOptions, Subject};
 use request::{RunRequest, SEED, ShownMessages, header, program, usage_code};
-use runner::{Execution, RunArchive, Runner};
+use runner::{RunArchive, Runner};
 use std::ffi::OsString;
 use std::net::TcpListener;
 
@@ -94,8 +94,8 @@ fn run(request: &RunRequest, output: &mut Output) -> Result<u8> {
     let mut archive = RunArchive::for_one_run(request.archive(), request.kind())
         .with_run_file(invocation.record.clone());
     let mut console = Console::with_interim_reports(request, invocation, output);
-    let Execution { record, mut judged } =
-        request.runner.execute(planned, invocation, &mut archive, &mut console)?;
+    let record = request.runner.execute(planned, invocation, &mut console)?;
+    let mut judged = archive.add_and_judge(&record);
     let trigger_failure = console.trigger_failure();
     let has_aggregated_logs = console.has_aggregated_logs();
     console.add_since_last_report(&record, &mut judged);

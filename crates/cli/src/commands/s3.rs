@@ -17,9 +17,10 @@ use anyhow::Result;
 use bucket_fixture::BucketFixture;
 use job::{Dialect, Invocation};
 use jobs::Jobs;
+use judge::Judged;
 use record::{ObjectsPut, RecordSet, RunRecord};
 use runner::inputs::Machine;
-use runner::{Execution, PlannedRun, Refusal, RunArchive, Runner};
+use runner::{PlannedRun, Refusal, RunArchive, Runner};
 
 /// Puts objects, measures, reports, and deletes the objects.
 pub fn main(arguments: &Arguments) -> Result<u8> {
@@ -140,13 +141,14 @@ impl Measurement<'_> {
         planned: PlannedRun,
         archive: &mut RunArchive,
         output: &mut Output,
-    ) -> Result<Option<Execution>> {
+    ) -> Result<Option<(RunRecord, Judged)>> {
         let arguments = self.arguments;
         if arguments.work.needs_objects() && !arguments.no_prepare {
             let count = arguments.objects();
             say(&format!("fathom: putting {count} objects below {}\n", self.jobs.base));
             let job = parse(&self.jobs.prepare(), self.runner, arguments)?;
-            let record = self.put_objects(&job, output)?;
+            // This run is not archived.
+            let (record, _) = self.run(&job, self.runner.plan(&job)?, None, output)?;
             if record.interrupted_by.is_some() {
                 return Ok(None);
             }
@@ -156,13 +158,8 @@ impl Measurement<'_> {
             }
         }
         say(&format!("fathom: {}\n", self.description()));
-        let request = request(self.runner, measured);
-        self.shown.show(&request, &planned.messages, output)?;
-        let mut console = Console::new(&request, measured, output);
-        let execution = self.runner.execute(planned, measured, archive, &mut console)?;
-        self.shown.show(&request, &execution.record.messages, output)?;
-        self.note_objects(&execution.record);
-        Ok(Some(execution))
+        let (record, judged) = self.run(measured, planned, Some(archive), output)?;
+        Ok(judged.map(|judged| (record, judged)))
     }
 
     /// One line about the measurement.
@@ -178,22 +175,24 @@ impl Measurement<'_> {
         )
     }
 
-    /// Puts the objects that the measurement needs. This run is not archived.
-    fn put_objects(&mut self, job: &Invocation, output: &mut Output) -> Result<RunRecord> {
+    /// Makes a run, archives and judges it if there is an archive, and notes which objects it put and how
+    /// many it deleted.
+    fn run(
+        &mut self,
+        job: &Invocation,
+        planned: PlannedRun,
+        archive: Option<&mut RunArchive>,
+        output: &mut Output,
+    ) -> Result<(RunRecord, Option<Judged>)> {
         let request = request(self.runner, job);
-        let planned = self.runner.plan(job)?;
         self.shown.show(&request, &planned.messages, output)?;
         let mut console = Console::new(&request, job, output);
-        let record = self.runner.measure(planned, job, &mut console)?;
+        let record = self.runner.execute(planned, job, &mut console)?;
+        let judged = archive.map(|archive| archive.add_and_judge(&record));
         self.shown.show(&request, &record.messages, output)?;
-        self.note_objects(&record);
-        Ok(record)
-    }
-
-    /// Notes which objects a run put and how many it deleted.
-    fn note_objects(&mut self, record: &RunRecord) {
         self.put.extend(record.jobs.iter().filter_map(|job| job.objects.clone()));
         self.deleted += record.jobs.iter().map(|job| job.results.trim.ios).sum::<u64>();
+        Ok((record, judged))
     }
 
     /// Deletes the objects, or prints where they are.
@@ -237,11 +236,10 @@ impl Measurement<'_> {
 /// Saves the record and prints the report. Returns the exit code.
 fn report(
     arguments: &Arguments,
-    execution: &Execution,
+    (record, judged): &(RunRecord, Judged),
     archive: &mut RunArchive,
     output: &mut Output,
 ) -> Result<u8> {
-    let Execution { record, judged } = execution;
     let conclusion = suite::objects::conclude(record, judged);
     let set = RecordSet { runs: vec![record.clone()], ..runner::empty_set("s3", arguments.seed) };
     let kept = suites::save(archive, &set);

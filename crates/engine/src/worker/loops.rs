@@ -4,8 +4,7 @@ use super::failure::{Failure, step};
 use super::link::SupervisorLink;
 use super::source::ObservedSource;
 use crate::clock::RunClock;
-use crate::engines::offload::Offload;
-use crate::engines::{IoSettings, Ring, RingFile, RingSetup, RingVisitor, visit_ring};
+use crate::engines::{IoSettings, Ring, RingFile, RingSetup, RingVisitor};
 use crate::files::{OpenFiles, pattern_advice};
 use crate::job_record::{JobRecordBuilder, default_priority};
 use crate::pacing::{OpenGate, PacedGate};
@@ -30,27 +29,52 @@ pub(super) struct ReadyWorker<'a, 'w> {
 impl<'w> RingVisitor for ReadyWorker<'_, 'w> {
     type Output = Result<OpenFiles<'w>, Failure>;
 
+    /// Runs the smallest loop that does what the worker needs.
     fn visit<R: Ring + 'static, const QUEUED: bool>(self) -> Self::Output {
-        self.run_specialized::<R, QUEUED>()
+        let worker = self.worker();
+        let ring = self.open_ring::<R>()?;
+        if let Some(source) = ObservedSource::if_needed(self.shared, self.index, QUEUED) {
+            return self.run_observed::<R, QUEUED>(ring, source);
+        }
+        let source = Workload::new(worker);
+        let wants_latency = worker.measuring.clat || worker.measuring.lat || worker.measuring.slat;
+        let gate = PacedGate::new(worker, &self.shared.gate_context());
+        match (self.shared.clock, gate) {
+            (RunClock::Tsc(clock), None) if wants_latency => {
+                self.run_loop::<_, _, _, _, true, QUEUED, false>(ring, clock, OpenGate, source)
+            }
+            (RunClock::Tsc(clock), None) => {
+                self.run_loop::<_, _, _, _, false, QUEUED, false>(ring, clock, OpenGate, source)
+            }
+            (RunClock::Tsc(clock), Some(gate)) if gate.is_scheduled() => {
+                self.run_loop::<_, _, _, _, true, QUEUED, true>(ring, clock, gate, source)
+            }
+            (RunClock::Tsc(clock), Some(gate)) => {
+                self.run_loop::<_, _, _, _, true, QUEUED, false>(ring, clock, gate, source)
+            }
+            (RunClock::Monotonic(clock), None) => {
+                self.run_loop::<_, _, _, _, true, QUEUED, false>(ring, clock, OpenGate, source)
+            }
+            (RunClock::Monotonic(clock), Some(gate)) if gate.is_scheduled() => {
+                self.run_loop::<_, _, _, _, true, QUEUED, true>(ring, clock, gate, source)
+            }
+            (RunClock::Monotonic(clock), Some(gate)) => {
+                self.run_loop::<_, _, _, _, true, QUEUED, false>(ring, clock, gate, source)
+            }
+        }
     }
 
+    /// Runs the one loop that is compiled for a ring whose I/O is expensive.
     fn visit_general<R: Ring + 'static, const QUEUED: bool>(self) -> Self::Output {
-        self.run_general::<R, QUEUED>()
+        let ring = self.open_ring::<R>()?;
+        let source = ObservedSource::new(self.shared, self.index, QUEUED);
+        self.run_observed::<R, QUEUED>(ring, source)
     }
 }
 
 impl<'w> ReadyWorker<'_, 'w> {
     pub fn worker(&self) -> &'w Worker {
         &self.shared.plan.workers[self.index]
-    }
-
-    /// Runs the loop from the start of the worker's batch to its end. Returns the files.
-    pub fn run(self) -> Result<OpenFiles<'w>, Failure> {
-        let queue = &self.worker().queue;
-        if queue.offload {
-            return self.run_general::<Offload, true>();
-        }
-        visit_ring(queue, self)
     }
 
     /// Opens the ring and reads the zones, as far as that is possible without other workers.
@@ -88,13 +112,6 @@ impl<'w> ReadyWorker<'_, 'w> {
         Ok(ring)
     }
 
-    /// Runs the one loop that is compiled for a ring whose I/O is expensive.
-    fn run_general<R: Ring, const QUEUED: bool>(self) -> Result<OpenFiles<'w>, Failure> {
-        let ring = self.open_ring::<R>()?;
-        let source = ObservedSource::new(self.shared, self.index, QUEUED);
-        self.run_observed::<R, QUEUED>(ring, source)
-    }
-
     /// Runs the loop for any source and gate.
     fn run_observed<R: Ring, const QUEUED: bool>(
         self,
@@ -105,40 +122,5 @@ impl<'w> ReadyWorker<'_, 'w> {
         let gate = PacedGate::always(self.worker(), &self.shared.gate_context());
         let clock = self.shared.clock;
         self.run_loop::<_, _, _, _, true, QUEUED, true>(ring, clock, gate, source)
-    }
-
-    /// Runs the smallest loop that does what the worker needs.
-    fn run_specialized<R: Ring, const QUEUED: bool>(self) -> Result<OpenFiles<'w>, Failure> {
-        let worker = self.worker();
-        let ring = self.open_ring::<R>()?;
-        if let Some(source) = ObservedSource::if_needed(self.shared, self.index, QUEUED) {
-            return self.run_observed::<R, QUEUED>(ring, source);
-        }
-        let source = Workload::new(worker);
-        let wants_latency = worker.measuring.clat || worker.measuring.lat || worker.measuring.slat;
-        let gate = PacedGate::new(worker, &self.shared.gate_context());
-        match (self.shared.clock, gate) {
-            (RunClock::Tsc(clock), None) if wants_latency => {
-                self.run_loop::<_, _, _, _, true, QUEUED, false>(ring, clock, OpenGate, source)
-            }
-            (RunClock::Tsc(clock), None) => {
-                self.run_loop::<_, _, _, _, false, QUEUED, false>(ring, clock, OpenGate, source)
-            }
-            (RunClock::Tsc(clock), Some(gate)) if gate.is_scheduled() => {
-                self.run_loop::<_, _, _, _, true, QUEUED, true>(ring, clock, gate, source)
-            }
-            (RunClock::Tsc(clock), Some(gate)) => {
-                self.run_loop::<_, _, _, _, true, QUEUED, false>(ring, clock, gate, source)
-            }
-            (RunClock::Monotonic(clock), None) => {
-                self.run_loop::<_, _, _, _, true, QUEUED, false>(ring, clock, OpenGate, source)
-            }
-            (RunClock::Monotonic(clock), Some(gate)) if gate.is_scheduled() => {
-                self.run_loop::<_, _, _, _, true, QUEUED, true>(ring, clock, gate, source)
-            }
-            (RunClock::Monotonic(clock), Some(gate)) => {
-                self.run_loop::<_, _, _, _, true, QUEUED, false>(ring, clock, gate, source)
-            }
-        }
     }
 }

@@ -12,6 +12,8 @@ mod source;
 #[cfg(test)]
 pub(crate) mod testing;
 
+use crate::engines::offload::Offload;
+use crate::engines::{RingVisitor, visit_ring};
 use crate::files::{FileError, OpenFiles, pre_read};
 use crate::job_record::{FinishedJob, JobRecordBuilder, failed};
 use crate::run_shared::RunShared;
@@ -105,7 +107,10 @@ fn set_up_and_run<'w>(
     shared.live[index].set_state(WorkerState::Initialized);
     let buffers = &mut buffers;
     let ready = loops::ReadyWorker { shared, index, buffers, files, link, builder };
-    let mut files = ready.run()?;
+    let mut files = match worker.queue.offload {
+        true => ready.visit_general::<Offload, true>(),
+        false => visit_ring(&worker.queue, ready),
+    }?;
     close_files(shared, index, &mut files, builder);
     if builder.has_run() {
         builder.messages.extend(command::after(worker));

@@ -11,7 +11,7 @@ use judge::Judged;
 use judge::gate::Subject;
 use record::{Cell, PerDirection, RecordSet};
 use report::RenderOptions;
-use runner::{Execution, RunArchive};
+use runner::RunArchive;
 
 /// Makes `repeats` rounds and reports all runs together.
 ///
@@ -155,8 +155,8 @@ impl<'a> Rounds<'a> {
         let number = self.set.runs.len() as u32 + 1;
         let cell = Cell { name: name.clone(), round, ..Cell::default() };
         let mut console = Console::new(self.request, invocation, output).in_cell(cell);
-        let Execution { record, judged } =
-            self.request.runner.execute(planned, invocation, &mut self.archive, &mut console)?;
+        let record = self.request.runner.execute(planned, invocation, &mut console)?;
+        let judged = self.archive.add_and_judge(&record);
         self.archive.leave_out(|record| record.interrupted_by.is_some());
         self.shown.show(self.request, &record.messages, output)?;
         say(&self.archive.take_notes());

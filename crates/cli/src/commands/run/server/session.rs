@@ -100,7 +100,7 @@ impl ClientSession<'_> {
             _ => return Err("the client cancelled the run".into()),
         }
         let mut observer = ClientRunObserver::new(self, &submission);
-        let measured = self.server.runner.measure(planned, &invocation, &mut observer);
+        let measured = self.server.runner.execute(planned, &invocation, &mut observer);
         let record = measured.map_err(|error| format!("{error:#}"))?;
         if let Some(why) = observer.lost {
             return Err(why);
