@@ -3,7 +3,7 @@
 use super::jobs::{cell_name, layout, path_list};
 use super::profile::{Profile, TimeSpan};
 use record::{
-    CpuSample, Direction, Histogram, Interval, JobRecord, Nanos, RecordSet, RunRecord, Sample,
+    CpuSample, Direction, Histogram, Interval, JobRecord, Nanos, RecordSet, RunRecord, Sample, date,
 };
 use std::collections::BTreeMap;
 
@@ -288,33 +288,8 @@ pub(super) fn average(cpus: &[Cpu]) -> Cpu {
     }
 }
 
-/// "2024/06/03 10:11:12 UTC" (civil date from days, in the proleptic Gregorian calendar).
+/// "2024/06/03 10:11:12 UTC".
 pub(super) fn utc(unix_ms: u64) -> String {
-    let seconds = unix_ms / 1000;
-    let (mut days, second) = (seconds / 86_400, seconds % 86_400);
-    let leap = |year: u64| {
-        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
-    };
-    // Whole cycles of 400 years first: the loops are short whatever the date.
-    let mut year = 1970 + 400 * (days / 146_097);
-    days %= 146_097;
-    while days >= 365 + u64::from(leap(year)) {
-        days -= 365 + u64::from(leap(year));
-        year += 1;
-    }
-    let mut month = 1;
-    loop {
-        let length = match month {
-            2 => 28 + u64::from(leap(year)),
-            4 | 6 | 9 | 11 => 30,
-            _ => 31,
-        };
-        if days < length {
-            break;
-        }
-        days -= length;
-        month += 1;
-    }
-    let (hour, minute) = (second / 3600, second / 60 % 60);
-    format!("{year}/{month:02}/{:02} {hour:02}:{minute:02}:{:02} UTC", days + 1, second % 60)
+    let day = date::day(unix_ms, 0).replace('-', "/");
+    format!("{day} {} UTC", date::time_of_day(unix_ms, 0, true))
 }

@@ -1,4 +1,4 @@
-//! What the runs of a call show, from their records alone.
+//! Concludes from the records of a call what its runs show.
 
 use super::operation::Operation;
 use super::source::{self, Source};
@@ -8,26 +8,26 @@ use judge::{Durability, Finding, Judged, UnitMetrics, Verdict};
 use record::{Direction, RecordSet, RunRecord};
 use suite::Failure;
 
-/// What all runs show.
+/// The conclusion from all runs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Conclusion {
-    /// One for each run that did something, in the order they ran.
+    /// The figures of each run that did I/O, in order.
     pub figures: Vec<Figure>,
-    /// Main memory, in bytes; 0 where nothing ran.
+    /// Main memory in bytes; 0 if nothing ran.
     pub memory: u64,
-    /// What becomes of what is written.
+    /// The durability of writes.
     pub durability: Option<Durability>,
-    /// What limited each job.
+    /// The bottleneck of each job.
     pub verdicts: Vec<Verdict>,
-    /// What the user should know besides; that the page cache answered is with the figures.
+    /// Findings, except those shown with the figures.
     pub findings: Vec<Finding>,
-    /// Why a run ended the whole.
+    /// The failure that ended the call.
     pub failure: Option<Failure>,
-    /// The signal that did.
+    /// The signal that ended the call.
     pub interrupted_by: Option<i32>,
 }
 
-/// One operation on files of one size, in records of one size.
+/// One operation with one file size and one record size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
     /// The operation.
@@ -38,26 +38,27 @@ pub struct Figure {
     pub record_kb: u64,
     /// Processes, in throughput mode.
     pub processes: Option<u32>,
-    /// All bytes over the time of the process, or of several from the start of the first to the end
-    /// of the last, in bytes a second.
+    /// All bytes divided by the time, in bytes per second. The time of several processes is that
+    /// from the start of the first to the end of the last.
     pub bytes_per_second: f64,
-    /// The same of operations.
+    /// The same for operations.
     pub ops_per_second: f64,
-    /// 50th, 99th and 99.9th percentile and largest of the latencies, in nanoseconds; `None`: none
-    /// was measured. Percentiles of several processes cannot be averaged: these are the slowest's.
+    /// 50th, 99th and 99.9th percentile and maximum of the latencies, in nanoseconds; `None`: not
+    /// measured. Percentiles of several processes cannot be averaged, so these are those of the
+    /// slowest process.
     pub latency_ns: Option<[u64; 4]>,
     /// CPU use, user and system, in percent of one CPU.
     pub cpu: f64,
-    /// What answered.
+    /// What served the I/O.
     pub source: Source,
-    /// Each process.
+    /// The figures of each process.
     pub each: Vec<Process>,
 }
 
-/// What one process did.
+/// The figures of one process.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Process {
-    /// Bytes it moved.
+    /// Bytes moved.
     pub bytes: u64,
     /// Bytes a second over its own time.
     pub bytes_per_second: f64,
@@ -65,19 +66,19 @@ pub struct Process {
     pub ops_per_second: f64,
 }
 
-/// What the records of a call show.
+/// The conclusion from the records of a call.
 pub fn conclude(call: &IozoneCommand, set: &RecordSet) -> Conclusion {
     let mut conclusion = Conclusion::default();
     set.runs.iter().for_each(|run| conclusion.add(call, run));
     conclusion
 }
 
-/// Checks whose findings are shown beside the figures: what answered them, and what
-/// becomes of what is written.
+/// Checks whose findings are shown beside the figures: what served them, and how durable writes
+/// are.
 const SHOWN_WITH_FIGURES: [&str; 3] = ["served-from-cache", "smaller-than-memory", "not-durable"];
 
 impl Conclusion {
-    /// Takes in what one more run shows.
+    /// Adds a run.
     pub(super) fn add(&mut self, call: &IozoneCommand, run: &RunRecord) {
         if self.memory == 0 {
             self.memory = run.facts.memory.0;
@@ -107,7 +108,7 @@ fn figure(call: &IozoneCommand, run: &RunRecord, judged: &Judged) -> Option<Figu
     }
     let units = &judged.units;
     let timing = Timing::from_command(call);
-    // Each process is a job of its own, and a unit of its own.
+    // Each process is a separate job and report unit.
     let end_syncs = run.jobs.iter().map(|job| job.end_sync.map_or(0, |took| took.0));
     let seconds: Vec<f64> = units
         .iter()
@@ -153,14 +154,14 @@ fn rate(amount: u64, seconds: f64) -> f64 {
     if seconds > 0.0 { amount as f64 / seconds } else { 0.0 }
 }
 
-/// What counts as the time of a process. IOzone starts its clock when the file is open, and stops it
-/// when the last I/O is done, or the synchronisation after it; the engine's window holds opening as
-/// well, as fio's does, and pauses for as long as they really took.
+/// The time of a process. IOzone measures from the moment the file is open to the end of the last
+/// I/O, or of the synchronisation after it. The engine's window also contains the opening, as fio's
+/// does, and the real length of pauses.
 #[derive(Clone, Copy)]
 enum Timing {
-    /// Of I/Os one after the other: how long they took, and this many nanoseconds more for each.
+    /// I/Os one at a time: the sum of their latencies, plus this many nanoseconds for each.
     Ios(u64),
-    /// Of several at a time: the whole window, without this many nanoseconds for each I/O.
+    /// Several I/Os at a time: the whole window, minus this many nanoseconds for each I/O.
     Window(u64),
 }
 
@@ -175,7 +176,7 @@ impl Timing {
         }
     }
 
-    /// `end_sync_ns`: of the synchronisation after the last I/O.
+    /// The time in seconds. `end_sync_ns` is that of the synchronisation after the last I/O.
     fn seconds(self, unit: &UnitMetrics, end_sync_ns: u64) -> f64 {
         let sum = |of: fn(&judge::DirectionMetrics) -> f64| directions(unit).map(of).sum::<f64>();
         let ios = sum(|metrics| metrics.ios as f64);
@@ -225,7 +226,7 @@ impl Figure {
         unit.convert(self.bytes_per_second, self.ops_per_second)
     }
 
-    /// The same as it stands in a table.
+    /// The throughput as printed in a table.
     pub(super) fn shown(&self, unit: Unit) -> String {
         format!("{:.1$}", self.throughput(unit), unit.decimals())
     }

@@ -1,38 +1,38 @@
-//! THE table of flags: what each is called, takes, means, and does to a [`IozoneCommand`].
+//! The table of flags: name, value, meaning, and effect on an [`IozoneCommand`].
 
 use super::value::{Wrong, named, number, percent, positive, size};
 use super::{IoCalls, IozoneCommand, Mode, Sync, Unit};
 
 /// A flag.
 pub struct Flag {
-    /// Its letter; of those that begin with -+, with the plus.
+    /// Its letter, after a plus for flags that begin with -+.
     pub name: &'static str,
-    /// What stands behind it; empty: nothing.
+    /// The name of its value; empty: no value.
     pub value: &'static str,
-    /// What it means, in a few words.
+    /// A short description.
     pub doc: &'static str,
-    /// What it does.
+    /// Its effect.
     pub act: Act,
-    /// What the user should know about it; empty: nothing.
+    /// A note for the user; empty: none.
     pub note: &'static str,
 }
 
-/// What a flag does.
+/// The effect of a flag.
 #[derive(Clone, Copy)]
 pub enum Act {
-    /// It says something about the measurement.
+    /// It sets a value.
     Set(Setter),
-    /// It cannot be had here, for this reason.
+    /// It is not supported, for this reason.
     Refused(&'static str),
-    /// Names of files follow.
+    /// File names follow.
     Names,
-    /// It asks for help.
+    /// It prints help.
     Help,
-    /// It asks for the version.
+    /// It prints the version.
     Version,
 }
 
-/// Takes a value.
+/// Stores a value.
 type Setter = fn(&mut IozoneCommand, &str) -> Result<(), Wrong>;
 
 impl Flag {
@@ -47,7 +47,7 @@ pub fn find(name: &str) -> Option<&'static Flag> {
     FLAGS.iter().find(|flag| flag.name == name)
 }
 
-/// What `fathom iozone -h` prints.
+/// The output of `fathom iozone -h`.
 pub fn help() -> String {
     let mut out = String::from(
         "Usage: fathom iozone [FLAGS]\n\nIOzone's tests on fathom's engine. Sizes are in kB, or with k, m, g behind them.\n\n",
@@ -67,7 +67,7 @@ pub fn help() -> String {
            \x20 --with-serials        keep serial numbers of disks in them\n"
 }
 
-/// All, in the order of their letters.
+/// All flags, sorted by letter.
 fn sorted() -> Vec<&'static Flag> {
     let key = |flag: &&Flag| {
         let letter = flag.name.chars().last().unwrap_or_default();
@@ -78,8 +78,8 @@ fn sorted() -> Vec<&'static Flag> {
     all
 }
 
-/// The table: for each flag what it means, as a doc comment, its letter, its value if it has one, and
-/// what it does.
+/// The table: for each flag its description as a doc comment, its letter, its value if it has one,
+/// and its effect.
 macro_rules! flags {
     ($(#[doc = $doc:literal] $name:literal $($value:literal)? => $flag:expr,)+) => {
         &[$(Flag { name: $name, value: concat!($($value)?), doc: $doc.trim_ascii(), ..$flag }),+]
@@ -409,7 +409,7 @@ fn both_modes() -> Wrong {
     ("automatic mode (-a) and throughput mode (-t, -l, -u) are two".into(), "choose one")
 }
 
-/// Threads beyond this are a slip of the finger.
+/// Most threads; more are probably a typing error.
 const PROCESSES_MAX: u64 = 4096;
 
 fn process_count(text: &str) -> Result<u32, Wrong> {
@@ -455,7 +455,7 @@ fn asynchronous(call: &mut IozoneCommand, text: &str) -> Result<(), Wrong> {
 }
 
 fn sync(call: &mut IozoneCommand, wanted: Sync) -> Result<(), Wrong> {
-    // O_SYNC is O_DSYNC and more.
+    // O_SYNC includes O_DSYNC.
     if call.access.sync != Sync::Sync {
         call.access.sync = wanted;
     }

@@ -1,17 +1,17 @@
-//! Which file sizes and record sizes are measured.
+//! The file sizes and record sizes to measure.
 
 use super::{IozoneCommand, Mode};
 
-/// From this file size on, in kB, automatic mode passes over small records …
+/// From this file size in kB on, automatic mode skips small records …
 const LARGE_FILE: u64 = 32 << 10;
-/// … which are those below this, in kB.
+/// … which are those below this size in kB.
 const SMALL_RECORD: u64 = 64;
 
-/// What one file has without any flag, in kB, and one record.
+/// The default sizes of a file and a record, in kB.
 const USUAL: (u64, u64) = (512, 4);
 
 impl IozoneCommand {
-    /// Pairs of file size and record size, in kB, in the order they are measured in.
+    /// Pairs of file size and record size in kB, in order of measurement.
     pub fn grid(&self) -> Vec<(u64, u64)> {
         let named = |sizes: &[u64], usual: u64| match sizes.is_empty() {
             true => vec![usual],
@@ -26,12 +26,12 @@ impl IozoneCommand {
             true => self.size_range.steps(self.factor),
             false => self.sizes.clone(),
         };
-        // Of records that are named and limits of them, the limits hold.
+        // Limits of record sizes override given record sizes.
         let records = match self.records.is_empty() || self.records_limited {
             true => self.record_range.steps(self.factor),
             false => self.records.clone(),
         };
-        // What was named is measured: only what nobody asked for is passed over.
+        // Given sizes are never skipped.
         let named = !self.sizes.is_empty() || !self.records.is_empty() || self.records_limited;
         let all = self.all_records || named;
         pairs(&sizes, &records, |size, record| all || size < LARGE_FILE || record >= SMALL_RECORD)
@@ -81,7 +81,7 @@ mod tests {
         assert_eq!(all.iter().filter(|cell| cell.0 == 512 << 10).count(), 13);
     }
 
-    /// Each of these is what IOzone 3.489 was seen to go through.
+    /// Oracle: the sizes that IOzone 3.489 measures.
     #[test]
     fn what_was_named_takes_the_place_of_what_is_usual() {
         let grid = |line: &str| -> Vec<(u64, Vec<u64>)> {

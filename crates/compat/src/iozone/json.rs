@@ -1,11 +1,11 @@
-//! The figures for programs.
+//! The figures as JSON.
 
 use super::conclusion::{Conclusion, Figure};
 use record::SavedTo;
 use serde_json::{Value, json};
 
-/// All figures, and how it ended: rates in bytes and operations a second, latencies in nanoseconds,
-/// CPU use in percent of one CPU. `kept` is where the records are.
+/// All figures and the end of the call. Rates are in bytes and operations per second, latencies in
+/// nanoseconds, CPU use in percent of one CPU. `kept` holds the places of the records.
 pub fn json(conclusion: &Conclusion, kept: &SavedTo) -> String {
     let all = json!({
         "figures": conclusion.figures.iter().map(figure).collect::<Vec<Value>>(),

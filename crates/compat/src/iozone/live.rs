@@ -1,22 +1,22 @@
-//! What is printed while a call is under way: a row, or a phase, as soon as it was measured.
+//! The output during a call: each row or phase as soon as it is measured.
 
 use super::conclusion::{Conclusion, Figure};
 use super::{IozoneCommand, Mode, table, throughput};
 use record::RunRecord;
 
-/// A call under way.
+/// A call in progress.
 pub struct Live<'a> {
     call: &'a IozoneCommand,
     conclusion: Conclusion,
 }
 
 impl<'a> Live<'a> {
-    /// Before its first run.
+    /// A call before its first run.
     pub fn new(call: &'a IozoneCommand) -> Live<'a> {
         Live { call, conclusion: Conclusion::default() }
     }
 
-    /// What is printed before the first run.
+    /// The text before the first run.
     pub fn head(&self) -> String {
         match self.call.mode {
             Mode::Throughput { .. } => String::new(),
@@ -24,8 +24,7 @@ impl<'a> Live<'a> {
         }
     }
 
-    /// A run more; what is printed then. A row appears when it is whole, or when nothing comes
-    /// after it.
+    /// Adds a run. Returns the text to print: a row, if it is complete or the last one.
     pub fn took(&mut self, run: &RunRecord) -> String {
         let before = self.conclusion.figures.len();
         self.conclusion.add(self.call, run);
@@ -47,7 +46,7 @@ impl<'a> Live<'a> {
         table::row(&columns, row.sizes(), figures, |figure| figure.shown(self.call.show.unit))
     }
 
-    /// What all runs so far show.
+    /// The conclusion from all runs.
     pub fn conclusion(self) -> Conclusion {
         self.conclusion
     }
@@ -60,7 +59,7 @@ mod tests {
     use record::JobRecord;
     use suite::Suite;
 
-    /// What was printed after each run of a call; the one of `signal` is interrupted.
+    /// The text printed after each run of a call. The run at index `signal` is interrupted.
     fn printed(line: &str, signal: Option<usize>) -> Vec<String> {
         let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
         let Ok(Request::Run(call)) = parse(&words) else { panic!("{line}") };

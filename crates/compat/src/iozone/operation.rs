@@ -1,9 +1,9 @@
-//! The operations of IOzone's tests, and what each is called where.
+//! The operations of IOzone's tests and their names.
 
 use Family::{Plain, Positioned, Stdio, Vectored};
 use Operation::*;
 
-/// What is measured: a column of the table, or a phase of throughput mode.
+/// An operation: a column of the table, or a phase of throughput mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Operation {
     /// A new file is written.
@@ -22,7 +22,7 @@ pub enum Operation {
     BackwardRead,
     /// One record is written again and again.
     RecordRewrite,
-    /// A record is read, some are passed over.
+    /// Records are read with a stride.
     StrideRead,
     /// A new file is written by fwrite(3).
     Fwrite,
@@ -52,7 +52,7 @@ pub enum Operation {
     Repreadv,
 }
 
-/// What an operation is.
+/// The properties of an operation.
 pub struct Kind {
     /// The operation.
     pub operation: Operation,
@@ -60,21 +60,21 @@ pub struct Kind {
     pub test: u8,
     /// Name in records.
     pub name: &'static str,
-    /// The two lines above its column, as they end.
+    /// The ends of the two lines above its column.
     pub heads: [&'static str; 2],
     /// Width of its column.
     pub width: usize,
     /// Title of its spreadsheet block.
     pub sheet: &'static str,
-    /// It changes the file.
+    /// Whether it changes the file.
     pub writes: bool,
-    /// It is the second result of its test.
+    /// Whether it is the second result of its test.
     pub again: bool,
-    /// System calls it is about.
+    /// The system calls that it measures.
     pub calls: Family,
 }
 
-/// System calls an operation is about.
+/// The system calls that an operation measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// lseek, then read or write.
@@ -141,7 +141,7 @@ static KINDS: [Kind; 22] = [
     kind(Mixed, 8, Plain, "mixed", ["mixed", "workload"], 9, "Mixed workload report").writes(),
 ];
 
-/// Phases of throughput mode, in their order: as the report names those who do them, and the title of
+/// Phases of throughput mode, in order: the name of their processes in the report, and the title of
 /// their spreadsheet row.
 const PHASES: [(Operation, &str, &str); 13] = [
     (Write, "initial writers", "Initial write"),
@@ -160,13 +160,13 @@ const PHASES: [(Operation, &str, &str); 13] = [
 ];
 
 impl Operation {
-    /// Those that have a column, in the order of the columns.
+    /// The operations with a column, in the order of the columns.
     pub fn in_tables() -> impl Iterator<Item = Operation> {
         KINDS.iter().map(|kind| kind.operation).filter(|operation| *operation != Operation::Mixed)
     }
 
-    /// The columns of the table: the first eight tests always, as scripts look for figures by their
-    /// places, then pwrite and pread, pwritev and preadv where they are wanted.
+    /// The columns of the table: always those of the first eight tests, because scripts find
+    /// figures by their positions; then pwrite and pread, pwritev and preadv if requested.
     pub fn columns(positioned: bool, vectored: bool) -> Vec<Operation> {
         let shown = |operation: &Operation| match operation.kind().test {
             9 | 10 => positioned,
@@ -176,28 +176,28 @@ impl Operation {
         Operation::in_tables().filter(shown).collect()
     }
 
-    /// Those that are a phase of throughput mode, in the order of the phases.
+    /// The operations that are phases of throughput mode, in order.
     pub fn in_throughput() -> impl Iterator<Item = Operation> {
         PHASES.iter().map(|(operation, ..)| *operation)
     }
 
-    /// What it is.
+    /// Its properties.
     pub fn kind(self) -> &'static Kind {
-        // The table holds every operation, as its test shows.
+        // The table has every operation, which a test checks.
         KINDS.iter().find(|kind| kind.operation == self).unwrap_or(&KINDS[0])
     }
 
-    /// Whether it begins with a file that is not there.
+    /// Whether it begins without a file.
     pub fn begins_anew(self) -> bool {
         self == Operation::Write
     }
 
-    /// Whether it makes its file where there is none.
+    /// Whether it creates its file if that does not exist.
     pub fn makes_its_file(self) -> bool {
         matches!(self, Write | Fwrite | Pwrite | Pwritev)
     }
 
-    /// Who does it in throughput mode.
+    /// The name of its processes in throughput mode.
     pub fn phase(self) -> &'static str {
         PHASES.iter().find(|phase| phase.0 == self).map_or("", |phase| phase.1)
     }
@@ -207,7 +207,7 @@ impl Operation {
         PHASES.iter().find(|phase| phase.0 == self).map_or("", |phase| phase.2)
     }
 
-    /// By the name it has in records.
+    /// The operation with this name in records.
     pub fn named(name: &str) -> Option<Operation> {
         KINDS.iter().find(|kind| kind.name == name).map(|kind| kind.operation)
     }

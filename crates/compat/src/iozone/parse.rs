@@ -1,8 +1,8 @@
-//! From words to a [`IozoneCommand`].
+//! Parses a command line into an [`IozoneCommand`].
 //!
-//! Flags are read as getopt(3) reads them: letters without a value may stand together (-Rac), a value
-//! may follow its letter at once (-s1g) or as the next word. Flags that begin with -+ have one letter
-//! more and stand alone. What fathom adds has two dashes.
+//! Flags are read as getopt(3) reads them: letters without a value may be combined (-Rac), and a
+//! value may follow its letter at once (-s1g) or as the next word. Flags that begin with -+ have
+//! one more letter and cannot be combined. fathom's own options begin with two dashes.
 
 use super::flags::{self, Act, Flag};
 use super::operation::Operation;
@@ -10,21 +10,21 @@ use super::value::Wrong;
 use super::{IoCalls, IozoneCommand, Mode, TOOL, Together};
 use crate::Usage;
 
-/// What a command line asks for.
+/// The request of a command line.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Request {
-    /// To measure.
+    /// Measure.
     Run(Box<IozoneCommand>),
-    /// To say what there is to ask for.
+    /// Print help.
     Help,
-    /// To say which version this is.
+    /// Print the version.
     Version,
 }
 
-/// Reads a command line, without the program's name.
+/// Parses a command line, without the program's name.
 ///
 /// # Errors
-/// The first mistake in it.
+/// The first mistake.
 pub fn parse(arguments: &[String]) -> Result<Request, Usage> {
     if arguments.is_empty() {
         let cure = "-a runs all of them over all sizes, -s 64m -r 64k at one; -h lists the flags";
@@ -43,9 +43,9 @@ pub fn parse(arguments: &[String]) -> Result<Request, Usage> {
 
 struct Reader<'a> {
     call: IozoneCommand,
-    /// Words that are still to be read.
+    /// The remaining words.
     rest: &'a [String],
-    /// What was asked for instead of a run.
+    /// The request for help or the version, if any.
     asked: Option<Request>,
 }
 
@@ -66,7 +66,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Letters up to the end of the word, or to the first that takes what is left of it as its value.
+    /// Parses letters up to the end of the word, or to the first one that takes the rest as its
+    /// value.
     fn letters(&mut self, prefix: &str, letters: &str) -> Result<(), Usage> {
         let mut rest = letters;
         loop {
@@ -115,7 +116,7 @@ impl Reader<'_> {
         Ok(next.clone())
     }
 
-    /// The files behind -F, up to the next flag.
+    /// The files after -F, up to the next flag.
     fn names(&mut self, rest: &str) -> Result<(), Usage> {
         if !rest.is_empty() {
             self.call.files.push(rest.to_owned());
@@ -155,7 +156,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What fathom adds.
+    /// Parses an option of fathom.
     fn own(&mut self, word: &str) -> Result<(), Usage> {
         let (name, value) = match word.split_once('=') {
             Some((name, value)) => (name, Some(value.to_owned())),
@@ -202,10 +203,10 @@ fn wrong(flag: &str, what: impl Into<String>, cure: impl Into<String>) -> Usage 
     Usage::line(TOOL, flag, what, cure)
 }
 
-/// Tests that run when none is named.
+/// The default tests.
 const USUAL_TESTS: std::ops::RangeInclusive<u8> = 0..=7;
 
-/// Looks at the flags together, once all are read.
+/// Checks the flags in combination.
 fn finish(mut call: IozoneCommand) -> Result<IozoneCommand, Usage> {
     let throughput = matches!(call.mode, Mode::Throughput { .. });
     if call.tests.is_empty() {
@@ -279,7 +280,7 @@ fn check_sizes(call: &IozoneCommand) -> Result<(), Usage> {
     }
 }
 
-/// Limits of automatic mode mean nothing without it, as in IOzone.
+/// Limits of automatic mode have no effect without it, as in IOzone.
 fn note_limits(call: &mut IozoneCommand) {
     let usual = IozoneCommand::default();
     let limited = call.size_range != usual.size_range
@@ -291,7 +292,7 @@ fn note_limits(call: &mut IozoneCommand) {
     }
 }
 
-/// What is about several processes has no meaning for one.
+/// Refuses flags for several processes if there is only one.
 fn check_alone(call: &IozoneCommand) -> Result<(), Usage> {
     let usual =
         Together { first_cpu: call.together.first_cpu, ..IozoneCommand::default().together };

@@ -15,7 +15,7 @@ use record::{Cell, Coordinate, Nanos, RunRecord};
 use std::collections::VecDeque;
 use suite::{Expected, Failure, Step, Suite, failure};
 
-/// What runs depend on beside the call.
+/// Values besides the call that runs depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunContext {
     /// CPUs online.
@@ -24,30 +24,30 @@ pub struct RunContext {
     pub seed: u64,
 }
 
-/// Speed that is expected before any is known, in bytes a second.
+/// Assumed speed in bytes per second, before one is measured.
 const SPEED: f64 = 500e6;
-/// What a run takes beside its I/O: looks at the machine, a thread, the opening of files.
+/// Assumed time of a run besides its I/O: facts about the machine, a thread, opening files.
 const OVERHEAD: Nanos = Nanos::from_millis(60);
 
-/// All runs of a call, under way.
+/// The runs of a call.
 pub struct Iozone {
     call: IozoneCommand,
     context: RunContext,
-    /// What is left, with its place among all. A run of thousands of processes is only put into words
-    /// when it is its turn.
+    /// The remaining tasks with their indices. The options of a run with thousands of processes are
+    /// only made when it starts.
     left: VecDeque<(usize, Task)>,
     spent: Nanos,
     failed: Option<Failure>,
 }
 
 impl Iozone {
-    /// From the beginning.
+    /// All runs of a call.
     pub fn new(call: &IozoneCommand, context: RunContext) -> Iozone {
         let left = tasks(call).into_iter().enumerate().collect();
         Iozone { call: call.clone(), context, left, spent: Nanos::default(), failed: None }
     }
 
-    /// Why it ended early, when it did for another reason than a signal.
+    /// The failure that ended the call early, if it was not a signal.
     pub fn failed(&self) -> Option<&Failure> {
         self.failed.as_ref()
     }
@@ -66,7 +66,7 @@ impl Suite for Iozone {
         self.left.pop_front();
         self.failed = failed(record);
         if self.failed.is_some() || record.interrupted_by.is_some() {
-            // What comes after works on the file that this run was to leave.
+            // Later runs need the file of this run.
             self.left.clear();
         }
         Vec::new()
@@ -79,28 +79,29 @@ impl Suite for Iozone {
     }
 }
 
-/// Why a run failed. A process that the end of another one ended before it did anything did not.
+/// The failure of a run. A process that was ended by another one before its first I/O has not
+/// failed.
 pub(super) fn failed(record: &RunRecord) -> Option<Failure> {
     let clean = record.jobs.iter().all(|job| job.error == 0 && job.errors.is_empty());
     let worked = record.jobs.iter().any(|job| !job.did_nothing());
     if clean && worked { None } else { failure(record) }
 }
 
-/// One operation on files of one size, in records of one size.
+/// One operation with one file size and one record size.
 #[derive(Clone, Copy)]
 struct Task {
     operation: Operation,
     size_kb: u64,
     record_kb: u64,
     processes: u32,
-    /// It is the first on its files.
+    /// Whether it is the first task on its files.
     first: bool,
-    /// Files are removed after it.
+    /// Whether the files are removed after it.
     removes: bool,
 }
 
 impl Task {
-    /// Its run among those of the call.
+    /// The cell of its run.
     fn cell(&self, throughput: bool) -> Cell {
         let Task { size_kb, record_kb, processes, .. } = self;
         let operation = self.operation.kind().name;
@@ -127,20 +128,20 @@ impl Task {
         (record, (self.size_kb << 10) / record * record)
     }
 
-    /// How long it is expected to take.
+    /// Its expected time.
     fn lasts(&self) -> Nanos {
         let bytes = self.bytes().1.saturating_mul(u64::from(self.processes));
         Nanos(((bytes as f64 / SPEED * 1e9) as u64).saturating_add(OVERHEAD.0))
     }
 }
 
-/// What is varied, as records name it.
+/// The name of the varied parameter in records.
 const FILE: &str = "file_kb";
 const RECORD: &str = "record_kb";
 const OPERATION: &str = "operation";
 const THREADS: &str = "threads";
 
-/// All runs, in their order.
+/// All tasks in order.
 fn tasks(call: &IozoneCommand) -> Vec<Task> {
     let counts = match call.mode {
         Mode::Throughput { from, to } => from..=to,
@@ -151,7 +152,7 @@ fn tasks(call: &IozoneCommand) -> Vec<Task> {
     for processes in counts {
         for (size, record_kb) in call.grid() {
             let shared = if call.together.constant_total { u64::from(processes) } else { 1 };
-            // A record at least: a process without one would have nothing to do.
+            // At least one record, so that each process has work.
             let size_kb = (size / shared).max(record_kb);
             tasks.extend(operations.iter().enumerate().map(|(index, operation)| Task {
                 operation: *operation,
@@ -163,7 +164,7 @@ fn tasks(call: &IozoneCommand) -> Vec<Task> {
             }));
         }
     }
-    // Files that were there before are none of ours to remove.
+    // Files that existed before are not removed.
     let ours = call.needs().is_none();
     for index in 0..tasks.len() {
         let next = tasks.get(index + 1);
@@ -186,7 +187,7 @@ fn step(call: &IozoneCommand, context: RunContext, task: &Task, index: usize) ->
         arguments.extend(pattern(call, task));
         arguments.extend(access(call, task.operation.kind()));
         arguments.extend(layout(call, task, process, index));
-        // What the option holds; each process and each run draws for itself.
+        // The seed differs for each process and run.
         let seed = context.seed.wrapping_add(index as u64 * 4096 + u64::from(process)) >> 1;
         arguments.push(option("randseed", seed));
         arguments.push(option("percentile_list", "50:99:99.9"));
@@ -215,7 +216,7 @@ fn option(name: &str, value: impl std::fmt::Display) -> String {
     format!("--{name}={value}")
 }
 
-/// Which I/O, where.
+/// The options for the pattern of a task.
 fn pattern(call: &IozoneCommand, task: &Task) -> Vec<String> {
     let (record, size) = task.bytes();
     let rw = match task.operation {
