@@ -1,22 +1,22 @@
-//! What a command line asks for.
+//! The request of a command line.
 
 use super::Remarks;
 use super::profile::Profile;
 
-/// What a command line asks for.
+/// The request of a command line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DiskspdCommand {
-    /// What is to be done.
+    /// The task.
     pub task: Task,
     /// The workload.
     pub profile: Profile,
-    /// What the user should know of what was typed.
+    /// Remarks on the command line.
     pub remarks: Remarks,
-    /// What is meant for fathom.
+    /// fathom's own options.
     pub own: Own,
 }
 
-/// What is to be done.
+/// The task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Task {
     /// Run it.
@@ -28,10 +28,10 @@ pub enum Task {
     Help,
 }
 
-/// Options of fathom's own, which DISKSPD does not have.
+/// fathom's own options.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Own {
-    /// `--allow-destroy`: devices that may be overwritten whatever is on them.
+    /// `--allow-destroy`: devices that may be overwritten even if they hold data.
     pub allow_destroy: Vec<String>,
     /// `--record`: the file for the record.
     pub record: Option<String>,
@@ -49,9 +49,9 @@ pub struct Usage(
     pub String,
 );
 
-/// What a command line depends on beside itself.
+/// The inputs of parsing besides the command line.
 pub struct ParseContext<'a> {
-    /// The bytes of a file, or what keeps it from being read.
+    /// Reads a file. The error says why it cannot be read.
     pub read: &'a dyn Fn(&str) -> Result<Vec<u8>, String>,
     /// Seed for a bare `-z`.
     pub seed: u64,

@@ -1,4 +1,4 @@
-//! A command line that is being read.
+//! A command line during parsing.
 
 use super::profile::{Profile, Spread, Target, TimeSpan};
 use super::{Remarks, Task};
@@ -9,7 +9,7 @@ pub(super) struct Draft {
     pub profile: Profile,
     /// The one timespan of a command line without a profile.
     pub span: TimeSpan,
-    /// What all targets have.
+    /// The settings of all targets.
     pub target: Target,
     /// `-s` and `-si`: stride and whether it is shared; the stride is the block unless given.
     pub sequential: Option<(Option<u64>, bool)>,
@@ -22,7 +22,7 @@ pub(super) struct Draft {
     pub seed: u64,
 }
 
-/// What `-r`, `-rs` and `-rd` said.
+/// The values of `-r`, `-rs` and `-rd`.
 #[derive(Default)]
 pub(super) struct Random {
     pub align: Option<u64>,
@@ -30,7 +30,7 @@ pub(super) struct Random {
     pub spread: Option<Spread>,
 }
 
-/// What a command line says of every timespan of a profile.
+/// Values of the command line that override every timespan of a profile.
 #[derive(Default)]
 pub(super) struct Overrides {
     pub duration_s: Option<u64>,
@@ -40,7 +40,7 @@ pub(super) struct Overrides {
 }
 
 impl Draft {
-    /// Before the first option. `seed` is that of a bare `-z`.
+    /// A draft before the first option. `seed` is used by `-z` without a value.
     pub fn new(seed: u64) -> Draft {
         Draft {
             task: Task::Run,

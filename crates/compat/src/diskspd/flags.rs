@@ -1,4 +1,5 @@
-//! The options, one row each: the letter, whether it may stand beside a profile, what it does.
+//! The options, one row each: the letter, whether it may be combined with a profile, and its
+//! effect.
 
 use super::draft::{Draft, Random};
 use super::profile::{Affinity, Cache, Content, Format, Spread, Throughput};
@@ -22,7 +23,7 @@ const fn both(letter: char, set: Set) -> Flag {
     Flag { letter, beside_profile: true, set }
 }
 
-/// An action that is one assignment.
+/// A setter that is one assignment.
 macro_rules! does {
     (|$draft:ident, $value:ident| $change:expr) => {
         |$draft, $value| {
@@ -55,7 +56,7 @@ pub(super) const FLAGS: &[Flag] = &[
         Ok(())
     }),
     own('a', affinity),
-    // Read before all others.
+    // It is parsed before all others.
     own('b', |_, _| Ok(())),
     own('B', base),
     own(
@@ -194,8 +195,8 @@ fn above_zero(value: &str, block: u64) -> Result<u64, String> {
     }
 }
 
-/// `-a`, `-ag`: in turn on all CPUs. `-a0,1`, `-ag0,0,1,g1,0`: on these, by processor group; Linux has
-/// one group.
+/// `-a`, `-ag`: round robin on all CPUs. `-a0,1`, `-ag0,0,1,g1,0`: on these CPUs, by processor
+/// group; Linux has one group.
 fn affinity(draft: &mut Draft, value: &str) -> Result<(), String> {
     if draft.span.affinity == Affinity::Off {
         return Err("-a and -n contradict each other: give one of them".into());
@@ -237,7 +238,7 @@ fn base(draft: &mut Draft, value: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// `-e…`: all of it is the tracing of Windows.
+/// `-e…`: event tracing of Windows.
 fn events(draft: &mut Draft, value: &str) -> Result<(), String> {
     const CLASSES: [&str; 8] = [
         "PROCESS",
@@ -279,7 +280,7 @@ fn end_or_hint(draft: &mut Draft, value: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// `-Nv`; the others need memory that is mapped past the page cache.
+/// `-Nv`. The other values need memory that is mapped without the page cache.
 fn flush(draft: &mut Draft, value: &str) -> Result<(), String> {
     match value {
         "v" => {

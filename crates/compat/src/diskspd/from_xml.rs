@@ -1,4 +1,4 @@
-//! A profile read from XML: a `<Profile>`, or the one within `<Results>`.
+//! Parses a profile from XML: a `<Profile>`, or the one in `<Results>`.
 
 use super::flags::SECONDS_MAX;
 use super::markup::{self, Element};
@@ -11,13 +11,13 @@ use std::cell::RefCell;
 
 type Read<T> = Result<T, String>;
 
-/// Remarks on elements that mean something else here.
+/// Remarks on elements that work differently here.
 type SharedRemarks = RefCell<Remarks>;
 
-/// The profile, and remarks on what means something else here.
+/// The profile, and remarks on elements that work differently here.
 ///
 /// # Errors
-/// The line and what is wrong there.
+/// The line, and what is wrong.
 pub(super) fn profile(text: &str) -> Read<(Profile, Remarks)> {
     let root = markup::read(text)?;
     let element = match root.name.as_str() {
@@ -53,7 +53,7 @@ pub(super) fn profile(text: &str) -> Read<(Profile, Remarks)> {
     Ok((profile, remarks.into_inner()))
 }
 
-/// The elements that are read, or passed over, in each element.
+/// The elements that are read or skipped in each element.
 const PROFILE: &str = "\
     Progress ResultFormat Verbose VerboseStats ExperimentFlags PrecreateFiles ETW TimeSpans";
 const SPAN: &str = "\
@@ -67,7 +67,7 @@ const TARGET: &str = "\
     Distribution StrideSize InterlockedSequential ThreadStride MaxFileSize RequestCount \
     WriteRatio Throughput ThreadsPerFile IOPriority Weight ThreadTargets";
 
-/// An element that nobody would read is a mistake, not something to pass over.
+/// Refuses unknown elements.
 fn known(element: &Element, names: &str) -> Read<()> {
     let is_known = |child: &Element| names.split_whitespace().any(|name| name == child.name);
     match element.children.iter().find(|child| !is_known(child)) {
@@ -131,7 +131,7 @@ fn time_span(element: &Element, remarks: &SharedRemarks) -> Read<TimeSpan> {
     })
 }
 
-/// `<AffinityAssignment>` is the older form, of numbers alone.
+/// Parses the CPUs. `<AffinityAssignment>` is the older form, which has numbers only.
 fn affinity(element: &Element) -> Read<Affinity> {
     if flag(element, "DisableAffinity")? {
         return Ok(Affinity::Off);

@@ -1,8 +1,7 @@
-//! From a profile to fathom's jobs.
+//! Translates a profile into fathom's jobs.
 //!
-//! A thread that works on a target is a worker. Threads that are alike are clones of one job, so a
-//! profile is a few jobs whatever the number of its threads; [`layout()`] says which worker is which
-//! thread, for the reports to read.
+//! A thread with a target is a worker. Equal threads are clones of one job, so a profile becomes a
+//! few jobs for any number of threads. [`layout()`] maps workers to threads for the reports.
 
 mod layout;
 mod options;
@@ -16,21 +15,21 @@ use record::{Cell, Facts, Nanos, RunRecord};
 use std::collections::VecDeque;
 use suite::{Expected, Step, Suite};
 
-/// A run looks at the machine at both ends.
+/// Assumed time for reading facts at the start and the end of a run.
 const OVERHEAD: Nanos = Nanos::from_millis(150);
-/// Speed that files are expected to be made with, bytes a second.
+/// Assumed speed of creating files, in bytes per second.
 const FILL_SPEED: u64 = 500_000_000;
 
-/// What the run is called that makes the files of `-c`.
+/// The name of the run that creates the files of `-c`.
 const CREATION: &str = "creating files";
 
-/// Whether a run made files, as it should, and measured nothing.
+/// Whether a run only created files, without errors.
 pub fn only_created(run: &RunRecord) -> bool {
     let creation = run.cell.as_ref().is_some_and(|cell| cell.name == CREATION);
     creation && run.jobs.iter().all(|job| job.error == 0)
 }
 
-/// What each timespan's measured run is called.
+/// The name of the measured run of a timespan.
 pub(super) fn cell_name(index: usize) -> String {
     format!("timespan {}", index + 1)
 }
@@ -46,17 +45,17 @@ pub struct Spans {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
-    /// Before the first timespan, for all of them.
+    /// The creation of files before the first timespan.
     Creation,
     Measured,
     CoolDown,
 }
 
 impl Spans {
-    /// All runs, on targets that `facts` tell of.
+    /// The runs of a profile on targets with these facts.
     ///
     /// # Errors
-    /// When a target is missing, or has no room for what is to be done there.
+    /// When a target is missing or too small.
     pub fn new(profile: &Profile, facts: &Facts) -> Result<Spans, Unsuitable> {
         let profile = with_files(profile);
         let mut left = VecDeque::new();
@@ -71,7 +70,7 @@ impl Spans {
         }
         let facts = facts.clone();
         let spans = Spans { profile, facts, engine: "io_uring", left, spent: Nanos::default() };
-        // Found now what a later timespan could not do.
+        // Errors of later timespans must show before the first run.
         spans.left.iter().try_for_each(|(index, part)| spans.arguments(*index, *part).map(drop))?;
         Ok(spans)
     }
@@ -92,7 +91,7 @@ impl Spans {
             Part::Measured => (cell_name(index), span.warmup_s.saturating_add(span.duration_s)),
             Part::CoolDown => (format!("cool-down {}", index + 1), span.cooldown_s),
         };
-        // A file may be larger than what could be written in all the time that can be counted.
+        // The time for a huge file may exceed the largest number.
         let lasts = seconds.saturating_mul(Nanos::SECOND.0).saturating_add(OVERHEAD.0);
         let arguments = self.arguments(index, part).ok()?;
         let cell = Cell { name: name.clone(), ..Cell::default() };
@@ -133,7 +132,7 @@ impl Suite for Spans {
         }
         self.left.pop_front();
         if record.jobs.iter().any(|job| job.error != 0) {
-            // The others would fail as this one did.
+            // The other timespans would fail in the same way.
             self.left.clear();
         }
         Vec::new()
@@ -141,12 +140,12 @@ impl Suite for Spans {
 
     fn expected(&self) -> Expected {
         let all = self.steps().iter().fold(0_u64, |sum, step| sum.saturating_add(step.duration.0));
-        // Profiles may ask for more centuries than nanoseconds can count.
+        // The times of a profile may exceed the largest number of nanoseconds.
         Expected { whole: Nanos(all.saturating_add(self.spent.0)), left: Nanos(all) }
     }
 }
 
-/// What one timespan makes is there in the others.
+/// Files created in one timespan exist in the others.
 fn with_files(profile: &Profile) -> Profile {
     let mut profile = profile.clone();
     let files = files(&profile);

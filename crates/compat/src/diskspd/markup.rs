@@ -1,12 +1,12 @@
-//! XML: a writer of elements, each on a line of its own, and the elements of a document.
+//! XML: a writer with one element per line, and the elements of a document.
 
 use roxmltree::{Document, Node};
 use std::fmt::{Display, Write};
 
-/// Elements nested deeper are no profile.
+/// Deepest nesting of elements.
 const DEPTH_MAX: usize = 64;
 
-/// Writes elements, two blanks a level.
+/// Writes elements, indented by two blanks per level.
 #[derive(Default)]
 pub(super) struct Writer {
     out: String,
@@ -14,7 +14,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Begins an element with attributes, written as they stand in front of the bracket.
+    /// Begins an element with attributes.
     pub fn begin(&mut self, name: &str, attributes: &[(&str, &dyn Display)]) {
         self.tag(name, attributes, ">\n");
         self.open.push(name.into());
@@ -43,7 +43,7 @@ impl Writer {
         let _ = writeln!(self.out, "</{name}>");
     }
 
-    /// Ends the element begun last.
+    /// Ends the innermost open element.
     pub fn end(&mut self) {
         if let Some(name) = self.open.pop() {
             self.indent();
@@ -51,7 +51,7 @@ impl Writer {
         }
     }
 
-    /// What was written, without the last end of line.
+    /// The document, without the last line end.
     pub fn finish(mut self) -> String {
         while !self.open.is_empty() {
             self.end();
@@ -82,7 +82,7 @@ fn escaped(text: &str) -> String {
             '<' => out += "&lt;",
             '>' => out += "&gt;",
             '"' => out += "&quot;",
-            // No document may hold these, not even as references.
+            // XML does not allow these characters, not even as references.
             '\0'..='\x08' | '\x0b' | '\x0c' | '\x0e'..='\x1f' => out.push('?'),
             letter => out.push(letter),
         }
@@ -95,10 +95,10 @@ fn escaped(text: &str) -> String {
 pub(super) struct Element {
     pub name: String,
     pub attributes: Vec<(String, String)>,
-    /// Its own text, blanks at both ends taken off.
+    /// Its own text without surrounding blanks.
     pub text: String,
     pub children: Vec<Element>,
-    /// Line it begins on.
+    /// Its first line.
     pub line: u32,
 }
 
@@ -119,10 +119,10 @@ impl Element {
     }
 }
 
-/// Reads a document; its root element.
+/// Parses a document. Returns its root element.
 ///
 /// # Errors
-/// The line and what is wrong there.
+/// The line, and what is wrong.
 pub(super) fn read(text: &str) -> Result<Element, String> {
     let document =
         Document::parse(text.trim_start_matches('\u{feff}')).map_err(|error| match error {
@@ -134,7 +134,7 @@ pub(super) fn read(text: &str) -> Result<Element, String> {
     element(document.root_element(), 1)
 }
 
-/// An element that is nested this deep.
+/// Converts an element at this depth.
 fn element(node: Node, depth: usize) -> Result<Element, String> {
     let line = node.document().text_pos_at(node.range().start).row;
     if depth > DEPTH_MAX {

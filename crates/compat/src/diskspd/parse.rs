@@ -1,12 +1,13 @@
-//! The command line. Option and value are one word, options come before targets, and every option
-//! holds for all targets. The block size is read first, since other sizes may count in blocks.
+//! Parses the command line. Option and value are one word, options precede targets, and every
+//! option applies to all targets. The block size is parsed first, because other sizes may be in
+//! blocks.
 
 use super::draft::Draft;
 use super::flags::{FLAGS, Flag};
 use super::profile::{Target, TimeSpan};
 use super::{DiskspdCommand, Own, ParseContext, Task, Usage, from_xml, size, validate};
 
-/// Words of a command line, sorted.
+/// The words of a command line by kind.
 #[derive(Default)]
 struct Words<'a> {
     /// Letter and value of each option.
@@ -17,10 +18,10 @@ struct Words<'a> {
 }
 
 impl DiskspdCommand {
-    /// Reads a command line, without the program's name.
+    /// Parses a command line, without the program's name.
     ///
     /// # Errors
-    /// What is wrong with it, or with the profile it names.
+    /// What is wrong with it or with its profile.
     pub fn parse(arguments: &[String], context: &ParseContext) -> Result<DiskspdCommand, Usage> {
         if arguments.is_empty() {
             return Err(Usage(String::new()));
@@ -52,7 +53,7 @@ impl DiskspdCommand {
     }
 }
 
-/// Sorts words; values are not looked at.
+/// Sorts words by kind. Does not parse values.
 fn sort(arguments: &[String]) -> Result<Words<'_>, String> {
     let mut words = Words::default();
     let mut late = Vec::new();
@@ -78,7 +79,7 @@ fn sort(arguments: &[String]) -> Result<Words<'_>, String> {
     }
 }
 
-/// Options that are fathom's and begin with two dashes.
+/// Parses an option of fathom, which begins with two dashes.
 fn own_option(option: &str, words: &mut Words) -> Result<(), String> {
     let (name, value) = option.split_once('=').map_or((option, None), |(n, v)| (n, Some(v)));
     match (name, value.filter(|value| !value.is_empty())) {
@@ -100,7 +101,7 @@ fn own_option(option: &str, words: &mut Words) -> Result<(), String> {
     Ok(())
 }
 
-/// Sizes may count in blocks wherever `-b` stands.
+/// Parses `-b`, because sizes may be in blocks.
 fn block_first(words: &Words, draft: &mut Draft) -> Result<(), Usage> {
     for (_, value) in words.options.iter().filter(|(letter, _)| *letter == 'b') {
         let size = size::parse(value, 0).and_then(|size| match size {
@@ -136,7 +137,7 @@ fn without_profile(words: Words, mut draft: Draft) -> Result<DiskspdCommand, Usa
     Ok(DiskspdCommand { task, profile, remarks, own: words.own })
 }
 
-/// `-r` and `-s` say which offsets; the last word of `-r` counts, `-s` has none beside it.
+/// Parses the offsets of `-r` and `-s`, which cannot be combined.
 fn access(draft: &mut Draft) -> Result<(), String> {
     let block = draft.target.block;
     draft.target.access = match (draft.random.take(), draft.sequential.take()) {
@@ -161,7 +162,7 @@ fn access(draft: &mut Draft) -> Result<(), String> {
     Ok(())
 }
 
-/// `-i` is a number of all threads together.
+/// Divides the burst size of `-i`, which is that of all threads together.
 fn divide_bursts(span: &mut TimeSpan) {
     let shared = span.threads;
     for target in &mut span.targets {
@@ -201,7 +202,7 @@ fn with_profile(
     Ok(DiskspdCommand { task: draft.task, profile, remarks, own: words.own })
 }
 
-/// UTF-8, or the UTF-16 that shells of Windows write, known by its mark.
+/// Decodes UTF-8, or UTF-16 with a byte order mark, which shells of Windows write.
 fn decoded(bytes: Vec<u8>) -> Result<String, String> {
     let units = |of: fn([u8; 2]) -> u16| {
         bytes[2..].chunks_exact(2).map(|pair| of([pair[0], pair[1]])).collect::<Vec<u16>>()
@@ -230,7 +231,8 @@ fn substituted(path: &str, targets: &[&str]) -> Result<String, String> {
     }
 }
 
-/// A path as Linux has them. Windows' names of disks and volumes are refused with what they are here.
+/// Checks that a path is one of Linux. Names of disks and volumes of Windows are refused, with
+/// their counterparts.
 fn path_of(path: &str) -> Result<String, String> {
     let drive = path.strip_suffix(':').filter(|letter| letter.len() == 1);
     if drive.is_some_and(|letter| letter.starts_with(|c: char| c.is_ascii_alphabetic())) {
@@ -244,7 +246,7 @@ fn path_of(path: &str) -> Result<String, String> {
             "'{path}' is a disk of Windows; name the block device, such as /dev/sda or /dev/nvme0n1"
         ));
     }
-    // These words stand for numbers in fathom's own jobs, wherever they are.
+    // fathom replaces these keywords in values of options.
     let keyword =
         ["$pagesize", "$mb_memory", "$ncpus"].into_iter().find(|word| path.contains(word));
     match keyword {

@@ -1,12 +1,12 @@
-//! What DISKSPD is told to do: a profile of timespans, each of targets. A command line is one timespan
-//! whose targets are all alike; a profile in XML may say more.
+//! The input of DISKSPD: a profile of timespans with targets. A command line is one timespan with
+//! equal targets; a profile in XML is more general.
 
 use record::with_defaults;
 
-/// All of it.
+/// A profile.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Profile {
-    /// `-P`: a sign of life after so many I/Os; 0: none.
+    /// `-P`: progress after this many I/Os; 0: none.
     pub progress: u64,
     /// `-R`.
     pub format: Format,
@@ -16,7 +16,7 @@ pub struct Profile {
     pub experiment: u64,
     /// `PrecreateFiles`, as written.
     pub precreate: Option<String>,
-    /// What runs, one after the other.
+    /// The timespans, in order.
     pub spans: Vec<TimeSpan>,
 }
 
@@ -38,9 +38,9 @@ with_defaults! {
         pub completion_routines: bool,
         /// `-L`.
         pub latency: bool,
-        /// `-D`: the deviation of IOPS is asked for.
+        /// `-D`: print the deviation of IOPS.
         pub iops_deviation: bool,
-        /// Length of the intervals for that, in milliseconds.
+        /// Length of the intervals for the deviation, in milliseconds.
         pub bucket_ms: u64 = 1000,
         /// `-n`, `-a`.
         pub affinity: Affinity = Affinity::RoundRobin,
@@ -56,25 +56,25 @@ with_defaults! {
         pub requests: u64,
         /// `-z`.
         pub seed: u64,
-        /// What it works on.
+        /// Its targets.
         pub targets: Vec<Target>,
     }
 }
 
-/// Where threads run.
+/// The CPUs of threads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Affinity {
-    /// One CPU a thread, in turn.
+    /// One CPU for each thread, round robin.
     #[default]
     RoundRobin,
-    /// Wherever the kernel puts them.
+    /// No affinity.
     Off,
-    /// In turn on these (processor group, number in it).
+    /// Round robin on these CPUs (processor group, number in it).
     Cpus(Vec<(u64, u64)>),
 }
 
 with_defaults! {
-    /// A file or device, and what is done to it.
+    /// A file or device and its I/O.
     #[derive(Clone, Debug, PartialEq)]
     pub struct Target {
         /// Its path.
@@ -103,17 +103,17 @@ with_defaults! {
         pub content: Content = Content::Sequence,
         /// `-p`.
         pub parallel: bool,
-        /// `-i`: I/Os a burst of a thread.
+        /// `-i`: I/Os per burst of a thread.
         pub burst: Option<u64>,
         /// `-j`: milliseconds between bursts.
         pub think_ms: Option<u64>,
-        /// `-c`: it is made anew, this long.
+        /// `-c`: create the file with this size.
         pub create: Option<u64>,
-        /// Which offsets.
+        /// The offsets.
         pub access: Access = Access::Sequential { stride: 64 << 10, interlocked: false },
         /// `-T`, bytes.
         pub thread_stride: u64,
-        /// `-f`: nothing beyond is touched; 0: up to its end.
+        /// `-f`: end of the accessed region; 0: the end of the target.
         pub max_size: u64,
         /// `-o`.
         pub depth: u64 = 2,
@@ -133,14 +133,14 @@ with_defaults! {
 /// Software caches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cache {
-    /// The page cache takes part.
+    /// Through the page cache.
     #[default]
     Buffered,
     /// O_DIRECT.
     None,
 }
 
-/// What writes carry.
+/// The content of writes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Content {
     /// The bytes 0 to 255, repeated.
@@ -154,36 +154,36 @@ pub enum Content {
     Buffer {
         /// Its size, bytes.
         size: u64,
-        /// Where its bytes come from.
+        /// The file with its content.
         file: Option<String>,
     },
 }
 
-/// Which offsets.
+/// The offsets.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Access {
-    /// One after the other.
+    /// Sequential.
     Sequential {
-        /// Bytes from one to the next.
+        /// Bytes from one offset to the next.
         stride: u64,
         /// `-si`: all threads share one position.
         interlocked: bool,
     },
-    /// At random.
+    /// Random.
     Random {
         /// Offsets are multiples of it.
         align: u64,
-        /// `-rs`: share that is random; the rest goes on in sequence.
+        /// `-rs`: random share; the rest is sequential.
         percent: u64,
         /// `-rd`.
         spread: Option<Spread>,
     },
 }
 
-/// How random I/O is spread over a target, from its beginning on.
+/// The spread of random I/O over a target, from its start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spread {
-    /// Parts are sizes, not shares.
+    /// Whether parts are sizes instead of shares.
     pub absolute: bool,
     /// (per cent of the I/O, per cent of the target or bytes).
     pub ranges: Vec<(u64, u64)>,

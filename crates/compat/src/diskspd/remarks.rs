@@ -1,11 +1,11 @@
-//! What the user should know of what was typed.
+//! Remarks on the command line or profile.
 
 /// Remarks, a sentence each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Remarks {
-    /// Something that was asked for has no effect, or changes what the figures are of.
+    /// Options without effect, or with an effect on the meaning of the figures.
     pub warnings: Vec<String>,
-    /// How something is done here; for `-v`.
+    /// How options work here; printed with `-v`.
     pub notes: Vec<String>,
 }
 
@@ -20,7 +20,7 @@ impl Remarks {
         add(&mut self.notes, text.into());
     }
 
-    /// Adds those of another part.
+    /// Adds other remarks.
     pub(super) fn extend(&mut self, others: Remarks) {
         others.warnings.into_iter().for_each(|text| self.warn(text));
         others.notes.into_iter().for_each(|text| self.note(text));

@@ -1,4 +1,4 @@
-//! The figures of a timespan, from its record: one row a thread and target, and the CPUs.
+//! The figures of a timespan from its record: a row for each thread and target, and the CPUs.
 
 use super::jobs::{cell_name, layout, path_list};
 use super::profile::{Profile, TimeSpan};
@@ -20,7 +20,7 @@ pub(super) struct Measured<'a> {
     pub cpus: Vec<Cpu>,
 }
 
-/// What a thread did on a target, or all of them together.
+/// The figures of one thread on one target, or of all of them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Row {
     pub thread: u64,
@@ -41,7 +41,7 @@ pub(super) struct Flow {
     pub latency: Histogram,
 }
 
-/// One interval; it counts when it is whole.
+/// One complete interval.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Bucket {
     pub read: Part,
@@ -66,7 +66,7 @@ pub(super) struct Cpu {
     pub idle: f64,
 }
 
-/// Which directions a table is about.
+/// The directions of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Total,
@@ -129,7 +129,7 @@ impl Row {
     }
 }
 
-/// Standard deviation over all values, in milliseconds. The histogram's own is of a sample.
+/// Population standard deviation, in milliseconds. The histogram returns that of a sample.
 pub(super) fn deviation_ms(latency: &Histogram) -> f64 {
     let count = latency.count() as f64;
     if count < 2.0 { 0.0 } else { latency.stddev() * ((count - 1.0) / count).sqrt() / 1e6 }
@@ -154,7 +154,7 @@ pub(super) fn measured<'a>(profile: &'a Profile, set: &'a RecordSet) -> Vec<Opti
     spans.map(|(index, span)| measure_span(index, span, record_of(index, set)?)).collect()
 }
 
-/// The last run of a timespan: one before it only showed which engine works.
+/// The last run of a timespan: an earlier run only showed which engine works.
 pub(super) fn record_of(index: usize, set: &RecordSet) -> Option<&RunRecord> {
     let name = cell_name(index);
     set.runs.iter().rfind(|run| run.cell.as_ref().is_some_and(|cell| cell.name == name))
@@ -168,7 +168,7 @@ fn measure_span<'a>(
     let worked = || record.jobs.iter().filter(|job| job.ended > job.started);
     let started = worked().map(|job| job.started).min()?;
     let ended = worked().map(|job| job.ended).max()?;
-    // What a timespan did while it warmed up is no result, where a signal ended it by then.
+    // I/O during the warm-up is not a result if a signal ended the timespan by then.
     let warm_up = Nanos::from_millis(span.warmup_s.saturating_mul(1000));
     let cold = record.interrupted_by.is_some() && worked().all(|job| job.elapsed < warm_up);
     if cold || record.jobs.iter().all(JobRecord::did_nothing) {
@@ -227,7 +227,7 @@ fn row_of_worker(job: &JobRecord) -> Row {
         Flow {
             bytes: result.bytes.0,
             ios: result.ios,
-            // DISKSPD's clock starts before the call that hands the I/O over.
+            // DISKSPD measures from before the call that submits the I/O.
             latency: result.lat().cloned().unwrap_or_default(),
         }
     };
@@ -239,7 +239,7 @@ fn row_of_worker(job: &JobRecord) -> Row {
     }
 }
 
-/// An interval that lasted its whole length.
+/// A complete interval.
 fn bucket(job: &JobRecord, interval: &Interval) -> Option<(u64, Bucket)> {
     let step = job.interval_step.0;
     let part = |direction| Part {
@@ -265,7 +265,7 @@ fn cpu(number: u32, passed: &CpuSample) -> Option<Cpu> {
     let kernel = passed.system_ms + passed.irq_ms + passed.softirq_ms;
     let all = passed.user_ms + kernel + idle + passed.steal_ms;
     let share = |part: u64| part as f64 * 100.0 / all as f64;
-    // One that is switched off has no time at all.
+    // An offline CPU has no times.
     (all > 0).then(|| Cpu {
         number,
         usage: 100.0 - share(idle),

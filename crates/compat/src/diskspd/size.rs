@@ -37,8 +37,8 @@ pub(super) fn number(text: &str, low: u64, high: u64) -> Result<u64, String> {
         .ok_or_else(|| format!("expected a whole number from {low} to {high}, got '{text}'"))
 }
 
-/// As the report prints it: "64KiB" where that is exact, else with two digits ("1.50MiB"), and plain
-/// bytes below 1 KiB.
+/// A size in the format of the report: "64KiB" if that is exact, else with two decimals
+/// ("1.50MiB"), and plain bytes below 1 KiB.
 pub(super) fn show(bytes: u64) -> String {
     let Some((letter, unit)) = UNITS.iter().find(|(_, unit)| bytes >= *unit) else {
         return format!("{bytes}B");

@@ -1,4 +1,4 @@
-//! What DISKSPD calls fathom's options.
+//! DISKSPD's names for fathom's options.
 
 use record::Term::{Absent, Flag, Setting};
 use record::Terminology;

@@ -1,4 +1,4 @@
-//! The result as text, in the layout of DISKSPD 2.2, and what fathom says below it.
+//! The result as text in the layout of DISKSPD 2.2, and fathom's footer.
 
 mod input;
 mod tables;
@@ -16,11 +16,11 @@ pub(super) use input::input;
 
 /// Width of the line of stars below a heading.
 const STARS: usize = 79;
-/// In place of results.
+/// Printed instead of results.
 pub(super) const INTERRUPTED: &str =
     "The test was interrupted before the measurements began. No results are displayed.";
 
-/// All of it.
+/// The whole report.
 pub(super) fn report(profile: &Profile, set: &RecordSet, arguments: &[String]) -> String {
     let measured = measured(profile, set);
     let mut out = input(profile, arguments);
@@ -148,7 +148,7 @@ pub(super) fn verdict(profile: &Profile, set: &RecordSet, style: &Style) -> Stri
     out
 }
 
-/// How latency is spread, in a line a direction.
+/// The latency distribution, one line per direction.
 fn quantiles(span: &Measured) -> String {
     let all = sum(span.rows.iter());
     let line = |name: &str, side| {
@@ -170,7 +170,7 @@ fn quantiles(span: &Measured) -> String {
     if lines.is_empty() { lines } else { format!("\nLatency (ms)\n{lines}") }
 }
 
-/// How deep the queues were of those that were asked for.
+/// The achieved queue depth, beside the requested one.
 fn depth(span: &Measured) -> String {
     let jobs = &span.record.jobs;
     let asked: u64 = jobs.iter().map(|job| u64::from(job.depth.requested)).sum();

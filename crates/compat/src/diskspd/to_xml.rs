@@ -1,11 +1,11 @@
-//! A profile as XML, as `-X` reads it again.
+//! Writes a profile as XML that `-X` can read.
 
 use super::markup::Writer;
 use super::profile::{
     Access, Affinity, Cache, Content, Format, Profile, Spread, Target, Throughput, TimeSpan,
 };
 
-/// A document of the profile alone.
+/// A document with only the profile.
 pub(super) fn profile(profile: &Profile) -> String {
     let mut writer = Writer::default();
     write(&mut writer, profile);
@@ -149,7 +149,7 @@ fn access(writer: &mut Writer, access: &Access) {
     }
 }
 
-/// A spread: its parts are per cent or bytes.
+/// Writes a spread, whose parts are per cent or bytes.
 pub(super) fn ranges(writer: &mut Writer, spread: &Spread) {
     writer.begin(if spread.absolute { "Absolute" } else { "Percent" }, &[]);
     for (io, part) in &spread.ranges {

@@ -1,4 +1,4 @@
-//! Where CPUs sit, counted as DISKSPD counts: from 0, without gaps.
+//! The topology of CPUs, numbered as by DISKSPD: from 0, without gaps.
 
 use record::Facts;
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Topology {
     places: BTreeMap<u32, Place>,
     pub nodes: usize,
-    /// 0: not known, as are cores.
+    /// 0: neither sockets nor cores are known.
     pub sockets: usize,
     pub cores: usize,
-    /// Kinds of cores; 0: not known; more than one: some are faster.
+    /// Kinds of cores; 0: unknown; above 1: some cores are faster.
     pub classes: usize,
 }
 
@@ -21,7 +21,7 @@ pub(super) struct Place {
     pub socket: usize,
     pub node: u32,
     pub core: usize,
-    /// The fastest have the highest.
+    /// The class of its core; the fastest cores have the highest.
     pub class: usize,
 }
 
@@ -57,7 +57,7 @@ impl Topology {
         }
     }
 
-    /// Where a CPU sits; `None`: not known.
+    /// The place of a CPU; `None`: unknown.
     pub fn place(&self, cpu: u32) -> Option<Place> {
         self.places.get(&cpu).copied()
     }
@@ -71,7 +71,7 @@ impl Topology {
         groups
     }
 
-    /// Cores of more than one CPU.
+    /// Whether cores have more than one CPU.
     pub fn has_threads(&self) -> bool {
         self.cores < self.places.len()
     }

@@ -1,13 +1,13 @@
-//! What contradicts itself in a profile, and what runs otherwise than it seems to.
+//! Checks a profile for contradictions, and for settings that work differently than they seem to.
 
 use super::Remarks;
 use super::profile::{Access, Cache, Content, Profile, Target, Throughput, TimeSpan};
 use std::collections::HashSet;
 
-/// Checks all of it.
+/// Checks a profile.
 ///
 /// # Errors
-/// Every contradiction, a line each.
+/// All contradictions, one per line.
 pub(super) fn check(profile: &Profile) -> Result<Remarks, String> {
     let mut wrong: Vec<String> = Vec::new();
     let mut remarks = Remarks::default();
@@ -25,7 +25,7 @@ pub(super) fn check(profile: &Profile) -> Result<Remarks, String> {
             target_notes(target).into_iter().for_each(|text| remarks.note(text));
         }
     }
-    // What is wrong with one target is most often wrong with all of them.
+    // Targets mostly have the same mistakes, so each is reported once.
     let mut seen = HashSet::new();
     wrong.retain(|text| seen.insert(text.clone()));
     if wrong.is_empty() { Ok(remarks) } else { Err(wrong.join("\n")) }
@@ -36,7 +36,7 @@ fn applicable(all: &[(bool, &str)]) -> Vec<String> {
     all.iter().filter(|(applies, _)| *applies).map(|(_, text)| (*text).to_owned()).collect()
 }
 
-/// Settings that all targets of a thread's pool must have alike.
+/// The settings that must be equal for all targets of a thread pool.
 fn in_pool(target: &Target) -> Target {
     Target { path: String::new(), ..target.clone() }
 }
@@ -72,7 +72,7 @@ fn contradictions(span: &TimeSpan, target: &Target) -> Vec<String> {
     all
 }
 
-/// How much at once, and how fast.
+/// Contradictions in depths and rates.
 fn pace_contradictions(span: &TimeSpan, target: &Target) -> Vec<String> {
     let (rate, pool) = (target.throughput, span.requests > 0);
     let (bursts, pauses) = (target.burst.is_some(), target.think_ms.is_some());
@@ -94,7 +94,7 @@ fn pace_contradictions(span: &TimeSpan, target: &Target) -> Vec<String> {
     ])
 }
 
-/// Which offsets.
+/// Contradictions in offsets.
 fn offset_contradictions(span: &TimeSpan, target: &Target) -> Vec<String> {
     let random = matches!(target.access, Access::Random { .. });
     let interlocked = matches!(target.access, Access::Sequential { interlocked: true, .. });
@@ -134,7 +134,7 @@ fn offset_contradictions(span: &TimeSpan, target: &Target) -> Vec<String> {
     ])
 }
 
-/// What goes through which memory.
+/// Contradictions in caches and mappings.
 fn memory_contradictions(span: &TimeSpan, target: &Target) -> Vec<String> {
     let buffer = matches!(target.content, Content::Buffer { size, .. } if size < target.block);
     let uncached = target.cache == Cache::None;
@@ -149,7 +149,7 @@ fn memory_contradictions(span: &TimeSpan, target: &Target) -> Vec<String> {
     ])
 }
 
-/// Shares that do not add up.
+/// Shares that do not add up to 100.
 fn spread_contradiction(target: &Target) -> Option<String> {
     let Access::Random { spread: Some(spread), .. } = &target.access else { return None };
     let io = spread.ranges.iter().fold(0_u64, |sum, range| sum.saturating_add(range.0));
@@ -174,7 +174,7 @@ fn spread_contradiction(target: &Target) -> Option<String> {
     }
 }
 
-/// Threads that work on a target.
+/// Number of threads of a target.
 pub(super) fn threads(span: &TimeSpan, target: &Target) -> u64 {
     if span.threads > 0 { span.threads } else { target.threads }
 }

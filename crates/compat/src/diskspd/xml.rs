@@ -1,4 +1,4 @@
-//! The result as XML. Its first line is `<Results>`, and it holds the profile again.
+//! The result as XML. Its first line is `<Results>`, and it contains the profile.
 
 use super::markup::Writer;
 use super::profile::{Access, Profile};
@@ -11,10 +11,10 @@ use super::{jobs, to_xml};
 use record::{Facts, Histogram, RecordSet};
 use std::fmt::Display;
 
-/// The version whose layout this is, and its date.
+/// The version with this layout, and its date.
 const LAYOUT: (&str, &str) = ("2.2.0", "2024/6/3");
 
-/// All of it, without an end of line behind it.
+/// The whole document, without a final line end.
 pub(super) fn report(profile: &Profile, set: &RecordSet, version: &str) -> String {
     let mut writer = Writer::default();
     writer.begin("Results", &[]);
@@ -76,7 +76,7 @@ fn system(writer: &mut Writer, facts: &Facts, started_unix_ms: u64, version: &st
     writer.end();
 }
 
-/// CPUs as a mask in hexadecimal, of as many digits as it takes.
+/// A mask of CPUs in hexadecimal.
 fn mask(cpus: &[u32]) -> String {
     let digits = cpus.iter().max().map_or(1, |last| last / 4 + 1);
     let digit = |index: u32| {
@@ -161,7 +161,7 @@ fn milliseconds(ns: f64) -> String {
 }
 
 fn at(latency: &Histogram, percentile: f64) -> f64 {
-    // The lowest is a minimum, not the first of the values' ranks.
+    // Percentile 0 is the minimum.
     if percentile == 0.0 { latency.min() as f64 } else { latency.percentile(percentile) as f64 }
 }
 
@@ -224,7 +224,7 @@ fn iops(writer: &mut Writer, span: &Measured, row: &Row) {
     writer.end();
 }
 
-/// What is known of an interval's latency; neither its least nor its deviation is kept.
+/// The known latencies of an interval: maximum and mean.
 fn bucket_latency(name: &str, part: Part) -> Vec<(String, String)> {
     let mean = part.latency_ns_sum as f64 / part.ios.max(1) as f64;
     vec![
@@ -254,7 +254,7 @@ fn target(writer: &mut Writer, span: &Measured, row: &Row) {
     writer.end();
 }
 
-/// The spread in bytes of the target, as it came to be.
+/// The effective spread of the target in bytes.
 fn distribution(writer: &mut Writer, span: &Measured, row: &Row) {
     let target = span.span.targets.iter().find(|target| target.path == row.path);
     let Some(target) = target else { return };

@@ -1,4 +1,4 @@
-//! Which threads and targets are which jobs.
+//! The mapping of threads and targets to jobs.
 
 use crate::diskspd::profile::{Profile, TimeSpan};
 use crate::diskspd::validate::threads;
@@ -12,18 +12,18 @@ pub struct Unsuitable(
     pub String,
 );
 
-/// Clones of one job: which threads and targets they are.
+/// The threads and the target of one job's clones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::diskspd) struct Clones {
     /// Index of the target; `None`: all targets of the timespan.
     pub target: Option<usize>,
-    /// Number of the thread that the first clone is.
+    /// The thread of the first clone.
     pub first: u64,
-    /// How many threads.
+    /// Number of threads.
     pub threads: u64,
-    /// Clones a thread.
+    /// Clones per thread.
     pub streams: u64,
-    /// Thread of the target that the first one is, from 0.
+    /// Index of the first thread among those of the target.
     pub place: u64,
 }
 
@@ -44,14 +44,14 @@ pub(in crate::diskspd) fn layout(span: &TimeSpan) -> Vec<Clones> {
             |first, threads, place| Clones { target: Some(index), first, threads, streams, place };
         match target.thread_stride {
             0 => all.push(clones(first, threads, 0)),
-            // Each begins elsewhere, and has another length before it.
+            // Each thread starts at a different offset and thus has a different length.
             _ => all.extend((0..threads).map(|place| clones(first + place, 1, place))),
         }
     }
     all
 }
 
-/// Paths a profile works on, each with the size it is made with, where it is.
+/// The paths of a profile, each with the size at which it is created, if it is.
 pub(in crate::diskspd) fn files(profile: &Profile) -> Vec<(String, Option<Bytes>)> {
     let mut all: Vec<(String, Option<Bytes>)> = Vec::new();
     for target in profile.spans.iter().flat_map(|span| &span.targets) {

@@ -1,4 +1,4 @@
-//! The options of a job, as fathom takes them.
+//! The options of a job for fathom.
 
 use super::layout::{Clones, Unsuitable, files};
 use crate::diskspd::profile::{
@@ -7,7 +7,7 @@ use crate::diskspd::profile::{
 use record::{Facts, TargetFacts, TargetKind};
 use std::fmt::{Display, Write};
 
-/// Where a thread works in a target: (offset, length).
+/// The region of a thread in a target: (offset, length).
 fn region(target: &Target, facts: &Facts, place: u64) -> Result<(u64, u64), Unsuitable> {
     let Target { path, block, base, .. } = target;
     let whole = match (target.create, facts.targets.get(path)) {
@@ -40,7 +40,7 @@ fn missing(path: &str) -> Unsuitable {
 fn size_of(path: &str, found: &TargetFacts, create: Option<u64>) -> Result<u64, Unsuitable> {
     match (found.kind, create) {
         (TargetKind::Missing | TargetKind::File, Some(create)) => Ok(create),
-        // A device is what it is: -c is about files.
+        // `-c` has no effect on devices.
         (TargetKind::File | TargetKind::Block, _) => Ok(found.size.0),
         (TargetKind::Missing, None) => Err(missing(path)),
         (TargetKind::Directory, _) => {
@@ -50,7 +50,7 @@ fn size_of(path: &str, found: &TargetFacts, create: Option<u64>) -> Result<u64, 
     }
 }
 
-/// Files that are made, each with its size. Devices are as large as they are.
+/// Files that are created, each with its size. Devices are not created.
 pub(super) fn made(profile: &Profile, facts: &Facts) -> impl Iterator<Item = (String, u64)> {
     let is_device =
         |path: &str| facts.targets.get(path).is_some_and(|target| target.kind == TargetKind::Block);
@@ -58,7 +58,7 @@ pub(super) fn made(profile: &Profile, facts: &Facts) -> impl Iterator<Item = (St
     sizes.filter(move |(path, _)| !is_device(path))
 }
 
-/// The job that lays a file out, all of it, and does nothing else.
+/// The job that only lays out a file.
 pub(super) fn creation((path, size): (String, u64)) -> Vec<String> {
     vec![
         option("name", &path),
@@ -70,17 +70,17 @@ pub(super) fn creation((path, size): (String, u64)) -> Vec<String> {
     ]
 }
 
-/// A path as one of a list that colons divide.
+/// Escapes the colons of a path.
 fn escaped(path: &str) -> String {
     path.replace(':', "\\:")
 }
 
-/// What the words of a job depend on.
+/// The inputs for the options of a job.
 pub(super) struct JobWriter<'a> {
     pub span: &'a TimeSpan,
     pub facts: &'a Facts,
     pub engine: &'static str,
-    /// After the measured run, not that itself.
+    /// Whether this is the cool-down after the measured run.
     pub cool_down: bool,
 }
 
@@ -89,7 +89,7 @@ fn option(name: &str, value: impl Display) -> String {
 }
 
 impl JobWriter<'_> {
-    /// The job that some clones are.
+    /// The options of the job of some clones.
     pub fn job(&self, clones: &Clones) -> Result<Vec<String>, Unsuitable> {
         let Self { span, .. } = self;
         let first = &span.targets[clones.target.unwrap_or(0)];
@@ -131,7 +131,7 @@ impl JobWriter<'_> {
         Ok(words)
     }
 
-    /// The region of threads that go to all targets: one size serves all of them.
+    /// The region of threads that use all targets, which must have the same size.
     fn pool(&self, first: &Target, common: (u64, u64)) -> Result<Vec<String>, Unsuitable> {
         for target in &self.span.targets {
             if region(target, self.facts, 0)? != common {
@@ -151,7 +151,7 @@ impl JobWriter<'_> {
     }
 
     fn queue(&self, clones: &Clones, target: &Target) -> Vec<String> {
-        // A copy to or from a mapping is done when it returns.
+        // Copies to and from a mapping are synchronous.
         let one = target.parallel || target.mapped;
         let depth = match (one, self.span.requests) {
             (true, _) => 1,
@@ -169,11 +169,11 @@ impl JobWriter<'_> {
             option("iodepth", depth),
             option("numjobs", clones.threads * clones.streams),
             option("direct", u8::from(target.cache == Cache::None)),
-            // The cache is left as it is found.
+            // The page cache is not changed.
             "--invalidate=0".into(),
             option("fadvise_hint", hint(target)),
         ];
-        // What goes through a mapping knows nothing of the flags of its file.
+        // Writes to a mapping ignore the flags of the file.
         let flushed = target.flush || target.mapped && target.write_through;
         if target.write_through && !target.mapped {
             words.push("--sync=dsync".into());
@@ -227,12 +227,12 @@ impl JobWriter<'_> {
     }
 }
 
-/// Paths for people.
+/// Paths for messages.
 pub(in crate::diskspd) fn path_list(targets: &[Target]) -> String {
     targets.iter().map(|target| target.path.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-/// posix_fadvise(2), where the command line hints at anything.
+/// The advice for posix_fadvise(2), if the command line has hints.
 fn hint(target: &Target) -> &'static str {
     match (target.hint_random, target.hint_sequential) {
         (true, _) => "random",
@@ -241,7 +241,7 @@ fn hint(target: &Target) -> &'static str {
     }
 }
 
-/// Which offsets, in a region of so many bytes.
+/// The options for offsets in a region of `length` bytes.
 fn access(target: &Target, length: u64) -> Vec<String> {
     let mixed = (1..100).contains(&target.write_percent);
     let kind = |read: &'static str, write, mix| match target.write_percent {
@@ -278,8 +278,8 @@ fn access(target: &Target, length: u64) -> Vec<String> {
     words
 }
 
-/// A spread over a target of `length` bytes: what the shares leave goes to the rest of it, and sizes
-/// that reach over its end are cut off, the I/O of the others scaled up. Shares of I/O add up to 100.
+/// A spread over a target of `length` bytes. The rest of the I/O goes to the rest of the target.
+/// Sizes beyond its end are cut off, and the other shares scaled up. Shares of I/O add up to 100.
 pub(in crate::diskspd) fn effective(spread: &Spread, length: u64) -> Spread {
     let whole = if spread.absolute { length } else { 100 };
     let mut ranges = Vec::new();
@@ -300,11 +300,12 @@ pub(in crate::diskspd) fn effective(spread: &Spread, length: u64) -> Spread {
     Spread { absolute: spread.absolute, ranges }
 }
 
-/// Shares that add up to `sum` made to add up to 100: what rounding leaves goes to the largest.
+/// Scales shares that add up to `sum` so that they add up to 100. The rounding error is added to
+/// the largest share.
 fn scale(ranges: &mut [(u64, u64)], sum: u64) {
     let mut left = 100;
     for range in ranges.iter_mut() {
-        // Nothing but parts without I/O is left of the target: all of it is as good as any.
+        // If only parts without I/O are left of the target, the I/O is spread over all of it.
         range.0 = (range.0 * 100).checked_div(sum).unwrap_or(0);
         left -= range.0;
     }
@@ -322,7 +323,7 @@ fn zones(spread: &Spread) -> String {
     option("random_distribution", text)
 }
 
-/// What writes carry.
+/// The content of writes.
 fn content(target: &Target) -> Vec<String> {
     match &target.content {
         Content::Zero => vec!["--zero_buffers=1".into(), "--scramble_buffers=0".into()],

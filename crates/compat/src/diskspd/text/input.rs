@@ -1,4 +1,4 @@
-//! The first part of the report: the command line and what was understood of it.
+//! The first part of the report: the command line and its parameters.
 
 use super::tables::spread_lines;
 use crate::diskspd::profile::{
@@ -160,7 +160,7 @@ fn access_line(access: &Access) -> String {
     }
 }
 
-/// Where in the target, and what the kernel is told of it.
+/// The region of the target, and the advice to the kernel.
 fn bounds(target: &Target) -> Vec<String> {
     let sizes = [
         ("base file offset", target.base),

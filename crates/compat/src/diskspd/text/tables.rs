@@ -51,7 +51,7 @@ pub(super) fn cpus(cpus: &[Cpu], topology: &Topology) -> String {
     format!("{headings}CPU |  Usage |  User  | Kernel |  Idle\n{border}{rows}{border}{average}")
 }
 
-/// Where a CPU sits, in columns for what a machine has several of: heading and cell.
+/// The place of a CPU: heading and cell of a column for each level that the machine has several of.
 fn placing(topology: &Topology, place: Place) -> Vec<(&'static str, String)> {
     let fast = if place.class + 1 == topology.classes { 'P' } else { ' ' };
     let columns = [
@@ -63,7 +63,7 @@ fn placing(topology: &Topology, place: Place) -> Vec<(&'static str, String)> {
     columns.into_iter().filter(|column| column.0).map(|(_, name, cell)| (name, cell)).collect()
 }
 
-/// What a spread over a target came to, where there is one.
+/// The effective spread over a target, if there is one.
 pub(super) fn effective(span: &TimeSpan, rows: &[Row]) -> String {
     let mut out = String::new();
     for target in &span.targets {
@@ -80,7 +80,7 @@ pub(super) fn effective(span: &TimeSpan, rows: &[Row]) -> String {
     format!("\nEffective IO Distributions\n--------------------------\n{out}")
 }
 
-/// One line a range.
+/// One line per range.
 pub(super) fn spread_lines(spread: &crate::diskspd::Spread, indent: &str) -> String {
     let mut from = 0;
     let mut out = String::new();
@@ -150,7 +150,7 @@ fn columns(span: &Measured, row: &Row, side: Side) -> String {
     out
 }
 
-/// How latency is spread.
+/// The latency distribution.
 pub(super) fn distribution(rows: &Row) -> String {
     let sides = [Side::Read, Side::Write, Side::Total].map(|side| rows.side(side).latency);
     let line = |name: &str, value: &dyn Fn(&Histogram) -> f64| {
