@@ -22,65 +22,41 @@ struct Step {
 
 /// One thing to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Action {
-    /// Give the option this value.
-    Set {
-        /// Name of the option.
-        option: &'static str,
-        /// Its value.
-        value: String,
-    },
-    /// Leave the option out.
-    Drop {
-        /// Name of the option.
-        option: &'static str,
-    },
-    /// Give the option a larger value.
-    Raise {
-        /// Name of the option.
-        option: &'static str,
-    },
-    /// Give the option a smaller value.
-    Lower {
-        /// Name of the option.
-        option: &'static str,
-    },
-    /// Give the option a value that the ending of the step describes.
-    Choose {
-        /// Name of the option.
-        option: &'static str,
-    },
+enum Action {
+    /// Something to do with an option: "use", with its value; "drop", "raise", "lower"; "set", with a
+    /// value that the ending of the step describes.
+    Change { verb: &'static str, option: &'static str, value: Option<String> },
     /// Advice in words.
     Text(Sentence),
 }
 
 /// Set an option.
 pub fn set(option: &'static str, value: impl fmt::Display) -> Remedy {
-    Action::Set { option, value: value.to_string() }.into()
+    Action::Change { verb: "use", option, value: Some(value.to_string()) }.into()
 }
 
 /// Leave one of these options out.
 pub fn drop<const N: usize>(options: [&'static str; N]) -> Remedy {
-    any(options.map(|option| Action::Drop { option }))
+    any("drop", options)
 }
 
 /// Raise one of these options.
 pub fn raise<const N: usize>(options: [&'static str; N]) -> Remedy {
-    any(options.map(|option| Action::Raise { option }))
+    any("raise", options)
 }
 
 /// Lower one of these options.
 pub fn lower<const N: usize>(options: [&'static str; N]) -> Remedy {
-    any(options.map(|option| Action::Lower { option }))
+    any("lower", options)
 }
 
 /// Choose values of all these options; [`Remedy::ending`] says which.
 pub fn choose<const N: usize>(options: [&'static str; N]) -> Remedy {
-    let actions = options.map(|option| Action::Choose { option }).into();
-    Remedy { steps: vec![Step { actions, ..Step::default() }] }
+    any("set", options).and(Remedy::default())
 }
 
-fn any<const N: usize>(actions: [Action; N]) -> Remedy {
+fn any<const N: usize>(verb: &'static str, options: [&'static str; N]) -> Remedy {
+    let actions = options.map(|option| Action::Change { verb, option, value: None });
     Remedy { steps: actions.map(Step::from).into() }
 }
 
@@ -123,11 +99,6 @@ impl Remedy {
     /// There is nothing to do.
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
-    }
-
-    /// All actions of all steps.
-    pub fn actions(&self) -> impl Iterator<Item = &Action> {
-        self.steps.iter().flat_map(|step| &step.actions)
     }
 
     /// In words, with options named in a tool's terms. A step that the tool cannot take is left out,
@@ -262,35 +233,18 @@ enum Worded {
 }
 
 impl Action {
-    /// The option that it is about.
-    pub fn option(&self) -> Option<&'static str> {
-        match self {
-            Action::Set { option, .. }
-            | Action::Drop { option }
-            | Action::Raise { option }
-            | Action::Lower { option }
-            | Action::Choose { option } => Some(option),
-            Action::Text(_) => None,
-        }
-    }
-
     fn worded(&self, terminology: &Terminology) -> Worded {
         let (verb, option, value) = match self {
-            Action::Set { option, value } => ("use", option, Some(value.as_str())),
-            Action::Drop { option } => ("drop", option, None),
-            Action::Raise { option } => ("raise", option, None),
-            Action::Lower { option } => ("lower", option, None),
-            Action::Choose { option } => ("set", option, None),
+            Action::Change { verb, option, value } => (*verb, option, value.as_deref()),
             Action::Text(text) => return Worded::Here("", text.in_terms(terminology)),
         };
-        let is_more = matches!(self, Action::Set { .. } | Action::Raise { .. });
         match terminology.named(option, value) {
             Named::Here(name) => {
                 let dashes = if terminology.elsewhere.is_none() { "--" } else { "" };
                 Worded::Here(verb, format!("{dashes}{name}"))
             }
             // What the tool does not set cannot be dropped or lowered.
-            Named::Elsewhere(_) if is_more => {
+            Named::Elsewhere(_) if matches!(verb, "use" | "raise") => {
                 Worded::Elsewhere(format!("--{}", typed(option, value)))
             }
             Named::Elsewhere(_) | Named::Nowhere => Worded::Nowhere,
