@@ -4,7 +4,7 @@ use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
-/// A cargo command to run in `root`: the cargo that runs us.
+/// A cargo command in `root`, with the same cargo that runs this program.
 pub fn command(root: &Path, arguments: &[&str]) -> Command {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
@@ -12,12 +12,12 @@ pub fn command(root: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// The exit code to hand on for `status`: its own, or 1 where a signal ended it.
+/// The exit code of `status`, or 1 if a signal ended it.
 pub fn exit_code(status: ExitStatus) -> u8 {
     status.code().map_or(1, |code| u8::try_from(code).unwrap_or(1))
 }
 
-/// Builds the release program and returns where it is.
+/// Builds the release program and returns its path.
 pub fn release_binary(root: &Path) -> Result<PathBuf> {
     release(root, &["--package", "fathom"], "fathom")
 }
@@ -30,7 +30,7 @@ pub fn measured_program(root: &Path, given: Option<&Path>) -> Result<PathBuf> {
     }
 }
 
-/// Builds an example of a package as it would be released, and returns where it is.
+/// Builds an example of a package in release mode and returns its path.
 pub fn release_example(root: &Path, package: &str, name: &str) -> Result<PathBuf> {
     release(root, &["--package", package, "--example", name], &format!("examples/{name}"))
 }
@@ -45,7 +45,7 @@ fn release(root: &Path, what: &[&str], place: &str) -> Result<PathBuf> {
     Ok(target_directory(root).join("release").join(place))
 }
 
-/// Where cargo puts what it builds.
+/// The target directory of cargo.
 pub fn target_directory(root: &Path) -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
 }

@@ -11,7 +11,7 @@ use judge::stats::percentile_interval;
 use record::{Direction, Histogram, JobRecord, REQUESTS, RunRecord};
 use std::collections::BTreeMap;
 
-/// A run with the name it is to have in tables.
+/// A run and its name in tables.
 #[derive(Clone, Copy, Debug)]
 pub struct Named<'a> {
     /// Its id, or the file it is from.
@@ -20,7 +20,7 @@ pub struct Named<'a> {
     pub record: &'a RunRecord,
 }
 
-/// What is known of each row beside its figures.
+/// The columns of a row besides its figures.
 #[derive(Default)]
 struct Keys {
     run: Vec<String>,
@@ -51,9 +51,9 @@ impl Keys {
     }
 }
 
-/// A row for each interval of each worker and direction in which it did anything, in the order of
-/// runs, workers and time. Rates are over the interval's own length; a worker that stalled has rows of
-/// zeros, and latencies are empty where nothing completed.
+/// A row for each interval, worker and direction with I/O, in the order of runs, workers and time.
+/// Rates are over the interval's own length. A worker that stalled has rows of zeros, and latencies
+/// are empty if nothing completed.
 pub fn intervals(runs: &[Named]) -> Table {
     let mut keys = Keys::default();
     let (mut worker, mut direction) = (Vec::new(), Vec::new());
@@ -101,11 +101,11 @@ pub fn intervals(runs: &[Named]) -> Table {
     Table { columns }
 }
 
-/// Percentiles that everybody asks for, beside those a job asks for.
+/// Common percentiles, besides those of the job.
 const PERCENTILES: [f64; 12] =
     [1.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99, 99.999];
 
-/// Which latency: its name, and how to find it.
+/// A kind of latency: its name and its getter.
 type Kind = (&'static str, fn(&JobRecord, Direction) -> Option<&Histogram>);
 
 const KINDS: [Kind; 4] = [
@@ -115,10 +115,10 @@ const KINDS: [Kind; 4] = [
     ("response", |job, direction| job.results[direction].latency.response.as_ref()),
 ];
 
-/// A row for each percentile of each kind of latency, of all workers of a job together, in each
-/// direction, of synchronisations, and of requests to an object store and connections with it;
-/// percentile 0 is the smallest value, 100 the largest. The ends of
-/// the interval are empty where there are too few values for one.
+/// A row for each percentile of each kind of latency, merged over all workers of a job: for each
+/// direction, for synchronisations, and for requests and connections to an object store. Percentile
+/// 0 is the smallest value, 100 the largest. The ends of the interval are empty if there are too
+/// few values.
 pub fn percentiles(runs: &[Named]) -> Table {
     let mut rows = Percentiles::default();
     for run in runs {
@@ -133,7 +133,7 @@ pub fn percentiles(runs: &[Named]) -> Table {
                     rows.push(run, workers, (direction.name(), kind), parts);
                 }
             }
-            // Those that ask object stores have HEADs in the place of synchronisations.
+            // Jobs with object stores count HEADs instead of synchronisations.
             let synced = workers.iter().filter(|job| job.exchange.is_none());
             let syncs = synced.map(|job| &job.sync.latency);
             rows.push(run, workers, ("sync", "completion"), syncs);

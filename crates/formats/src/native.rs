@@ -97,8 +97,8 @@ pub(crate) fn save_document(document: &impl Serialize, path: &Path) -> Result<()
         .map_err(|source| RecordError::Write { path: path.into(), source })
 }
 
-/// Writes a file so that it is complete or as it was: `write` writes a temporary file beside it, which
-/// is synced and moved over it. What is no plain file (a link, a pipe, /dev/null) is written directly.
+/// Replaces a file atomically: `write` writes a temporary file beside it, which is synced and
+/// renamed. Files that are not regular (a link, a pipe, /dev/null) are written directly.
 pub fn write_atomically(path: &Path, write: impl Fn(&Path) -> io::Result<File>) -> io::Result<()> {
     if fs::symlink_metadata(path).is_ok_and(|there| !there.is_file()) {
         return write(path).map(drop);
@@ -109,7 +109,7 @@ pub fn write_atomically(path: &Path, write: impl Fn(&Path) -> io::Result<File>) 
     let written = write(&beside).and_then(|file| file.sync_all());
     let moved = written.and_then(|()| fs::rename(&beside, path));
     if moved.is_err() {
-        // What went wrong is reported; a left-over that cannot be removed adds nothing to it.
+        // The error is reported; a failure to remove the temporary file does not matter.
         let _ = fs::remove_file(&beside);
     }
     moved
@@ -122,7 +122,7 @@ fn write(document: &impl Serialize, path: &Path) -> io::Result<File> {
     Ok(file.into_inner()?)
 }
 
-/// Reads a document of ours from its text: a record or several; `path` is for messages.
+/// Parses a document of fathom: a record or several; `path` is for messages.
 pub(crate) fn set_from_json(text: &str, path: &Path) -> Result<RecordSet, RecordError> {
     match heading(text, path)?.runs {
         Some(_) => parsed(text, path),

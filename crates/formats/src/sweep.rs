@@ -1,8 +1,8 @@
-//! A sweep as a directory: a manifest of what it is, and a record for each run as soon as that is
+//! A sweep as a directory: a manifest with its settings, and a record for each run as soon as it is
 //! made; described in docs/SWEEPS.md.
 //!
-//! Each file is complete or is not there, so a sweep that was killed goes on where it was: what is
-//! not there, or is not whole, is measured again.
+//! Each file is complete or missing, so a killed sweep can be continued: missing and incomplete
+//! runs are measured again.
 
 use crate::native::{self, RecordError};
 use record::{RecordSet, RunRecord};
@@ -11,9 +11,9 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use suite::sweep::{Design, KIND, Manifest, RunSlot};
 
-/// What a sweep was told.
+/// The manifest of a sweep.
 const MANIFEST: &str = "sweep.json";
-/// Where its runs are.
+/// The directory of its runs.
 const CELLS: &str = "cells";
 
 /// Whether a path is the directory of a sweep.
@@ -21,8 +21,8 @@ pub fn is_sweep(path: &Path) -> bool {
     path.join(MANIFEST).is_file()
 }
 
-/// Whether a new sweep may be begun there: nothing is there, or a directory with nothing in it but
-/// what a program left that was killed while it began one.
+/// Whether a new sweep may be started there: the path does not exist, or it is a directory that is
+/// empty except for files of a sweep that was killed during its start.
 pub fn is_free(path: &Path) -> bool {
     match fs::read_dir(path) {
         Ok(mut entries) => {
@@ -32,16 +32,16 @@ pub fn is_free(path: &Path) -> bool {
     }
 }
 
-/// Whether a file is a manifest that was not written to its end (see [`native::write_atomically`]).
+/// Whether a file is an incomplete manifest (see [`native::write_atomically`]).
 fn is_left_over(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     name.starts_with(MANIFEST) && name.ends_with(".tmp") && path.is_file()
 }
 
-/// Makes the directory of a new sweep.
+/// Creates the directory of a new sweep.
 ///
 /// # Errors
-/// When it cannot be made or written to, or holds something.
+/// When it cannot be created or written, or is not empty.
 pub fn begin(directory: &Path, manifest: &Manifest) -> Result<(), RecordError> {
     let failed = |source| RecordError::Write { path: directory.into(), source };
     fs::create_dir_all(directory).map_err(failed)?;
@@ -56,10 +56,10 @@ pub fn begin(directory: &Path, manifest: &Manifest) -> Result<(), RecordError> {
     settle(directory).map_err(failed)
 }
 
-/// What the sweep in a directory was told.
+/// The manifest of the sweep in a directory.
 ///
 /// # Errors
-/// When it cannot be read, is none, or was begun by a newer program.
+/// When it cannot be read, is not a manifest, or was written by a newer program.
 pub fn manifest(directory: &Path) -> Result<Manifest, RecordError> {
     let path = directory.join(MANIFEST);
     let text = native::read(&path)?;
@@ -73,16 +73,16 @@ pub fn manifest(directory: &Path) -> Result<Manifest, RecordError> {
     Ok(manifest)
 }
 
-/// The file of a sweep that says what it is: who works on the sweep holds a lock on it.
+/// The file of the manifest. A process that runs the sweep holds a lock on it.
 pub fn manifest_file(directory: &Path) -> PathBuf {
     directory.join(MANIFEST)
 }
 
-/// Removes what a program that was killed left half-written, and finds out whether more can be
-/// written. Only for who holds the directory.
+/// Removes incomplete files of a killed program, and checks that the directory can be written. The
+/// caller must hold the lock.
 ///
 /// # Errors
-/// When it cannot be written to.
+/// When it cannot be written.
 pub fn tidy(directory: &Path) -> Result<(), RecordError> {
     let cells = directory.join(CELLS);
     let clean = || -> io::Result<()> {
@@ -100,31 +100,31 @@ pub fn tidy(directory: &Path) -> Result<(), RecordError> {
     clean().map_err(|source| RecordError::Write { path: cells.clone(), source })
 }
 
-/// Where a run is kept.
+/// The file of a run.
 fn path(directory: &Path, place: RunSlot) -> PathBuf {
     directory.join(CELLS).join(format!("{:04}-{}.json", place.cell + 1, place.round + 1))
 }
 
-/// Keeps a run: once this is back, it stays, whatever becomes of program and machine.
+/// Saves a run durably.
 ///
 /// # Errors
-/// When it cannot be written; what was kept before stays.
+/// When it cannot be written. An earlier file is kept.
 pub fn save(directory: &Path, place: RunSlot, record: &RunRecord) -> Result<(), RecordError> {
     let path = path(directory, place);
     native::save(record, &path)?;
     settle(&directory.join(CELLS)).map_err(|source| RecordError::Write { path, source })
 }
 
-/// Makes the names in a directory stay.
+/// Syncs a directory.
 fn settle(directory: &Path) -> io::Result<()> {
     File::open(directory)?.sync_all()
 }
 
-/// The runs that were made to their end, in the order of the design.
+/// The complete runs, in the order of the design.
 ///
 /// # Errors
-/// When one cannot be read, or was made by a newer program. One that is not whole, or is of another
-/// sweep, is not there.
+/// When a run cannot be read, or was made by a newer program. Incomplete runs and runs of other
+/// sweeps are skipped.
 pub fn load(directory: &Path, design: &Design) -> Result<Vec<(RunSlot, RunRecord)>, RecordError> {
     let mut found = Vec::new();
     for place in design.order() {
@@ -148,7 +148,7 @@ pub fn load(directory: &Path, design: &Design) -> Result<Vec<(RunSlot, RunRecord
 /// The manifest and the runs of the sweep in a directory.
 ///
 /// # Errors
-/// When they cannot be read, or there is no sweep.
+/// When they cannot be read, or the directory has no sweep.
 pub fn open(directory: &Path) -> Result<(Manifest, RecordSet), RecordError> {
     let manifest = manifest(directory)?;
     let mut set = set(&manifest);
@@ -204,7 +204,7 @@ mod tests {
         };
         assert_eq!(places(&at), order);
         assert_eq!(crate::load_set(&at).unwrap().runs.len(), 4);
-        // Half of a file, nothing of one, and one that stands in the place of another.
+        // An incomplete file, an empty file, and a file at the place of another one.
         let whole = fs::read(path(&at, order[0])).unwrap();
         fs::write(path(&at, order[0]), &whole[..whole.len() / 2]).unwrap();
         fs::write(path(&at, order[1]), "").unwrap();

@@ -162,7 +162,7 @@ pub const OPTIONS: &[ProgramOption] = options! {
     "explain" => sets!(|run, _| run.action = Action::Explain(String::new())).ours(),
     /// Run only this section of the job files; repeatable
     "section" => list!(sections, "the name of a section").short('x').value("NAME").sent(),
-    /// Write the report to a file, not to standard output
+    /// Write the report to this file instead of standard output
     "output" => text!(output, "the path of a file").short('o').value("FILE"),
     /// How to report: normal, terse, json or json+; several with commas
     "output-format" => set(output_format).short('F').value("FORMAT"),
@@ -181,28 +181,28 @@ pub const OPTIONS: &[ProgramOption] = options! {
     /// Time between status lines, 250ms at least
     "eta-interval" => sets!(|run, value| run.eta_interval = interval(value, 250)?)
        .short('O').value("TIME"),
-    /// Show the run as a picture on the terminal, also where it is short
+    /// Show the live view on the terminal, even for a short run
     "live" => sets!(|run, _| run.live = Some(true)).ours(),
-    /// Show a status line, not a picture
+    /// Show a status line instead of the live view
     "no-live" => sets!(|run, _| run.live = Some(false)).ours(),
     /// Serve figures for Prometheus at http://ADDRESS/metrics while it runs
     "metrics" => text!(metrics, "an address such as 127.0.0.1:9750, or a port")
         .value("ADDRESS").ours(),
     /// Refuse every job that writes or trims
     "readonly" => switch!(readonly).short('r').sent(),
-    /// Take warnings of job files for errors
+    /// Treat warnings about job files as errors
     "warnings-fatal" => switch!(warnings_fatal).short('w').sent(),
     /// Refuse to run more jobs than this
     "max-jobs" => set(max_jobs).short('j').value("NUMBER").sent(),
-    /// Keep the complete record of the run in a file
+    /// Write the complete record of the run to this file
     "record" => text!(record, "the path of a file").value("FILE").ours(),
-    /// Archive the run in this file, not in the usual one
+    /// Archive the run in this file instead of the default archive
     "archive" => text!(archive, "the path of a file").value("FILE").ours(),
     /// Do not archive the run
     "no-archive" => switch!(no_archive).ours(),
     /// A condition like 'p99.9<2ms' that must hold, else exit 4; repeatable
     "accept" => list!(accept, "a condition, such as p99.9<2ms").value("CONDITION").ours(),
-    /// What a condition is that its figure's interval spans: fail or pass
+    /// Outcome of a condition that the interval leaves undecided: fail or pass
     "undecided" => set(undecided).value("OUTCOME").ours(),
     /// Write the outcome of the conditions as JUnit XML
     "junit" => text!(junit, "the path of a file").value("FILE").ours(),
@@ -210,7 +210,7 @@ pub const OPTIONS: &[ProgramOption] = options! {
     "repeat" => set(repeat).value("NUMBER").ours(),
     /// With --repeat, run this job file in turn with the others; repeatable
     "interleave" => list!(interleave, "the path of a job file").value("FILE").ours(),
-    /// Samples of the machine a second; 0: only before and after
+    /// Samples of the machine per second; 0: only before and after
     "sample-hz" => set(sample_hz).value("NUMBER").ours().sent(),
     /// Keep serial numbers of disks in the record
     "with-serials" => switch!(with_serials).ours().sent(),
@@ -218,16 +218,16 @@ pub const OPTIONS: &[ProgramOption] = options! {
     "allow-destroy" => list!(allow_destroy, "a device, such as /dev/sdX").value("DEVICE").ours(),
     /// No effect: there is no shared memory pool to size
     "alloc-size" => option(Role::Nothing).short('a').value("KIB"),
-    /// Where states and dumps of verification go
+    /// Directory for verify states and dumps
     "aux-path" => sets!(|run, path| run.aux_path = not_empty(path, "the path of a directory")?.into())
         .value("DIRECTORY"),
     /// Trace what the program does; --debug=help lists areas
     "debug" => set(debug).short('d').value("AREAS").sent(),
     /// Log the bandwidth of all jobs together, in agg-*_bw.log
     "bandwidth-log" => switch!(bandwidth_log).short('b'),
-    /// Gone, from fio as well: use write_lat_log
+    /// Removed, as in fio: use write_lat_log
     "latency-log" => set(latency_log).short('l').value("NAME"),
-    /// Report what was measured so far after each period
+    /// Report interim results after each period
     "status-interval" => sets!(|run, value| run.status_interval = interval(value, STATUS_MIN_MS)?)
        .short('L').value("TIME"),
     /// Run the workload of another tool: tiobench or act
@@ -245,7 +245,7 @@ pub const OPTIONS: &[ProgramOption] = options! {
     "crctest" => end(|names| Action::CrcTest(names.map(Into::into))).short('G').maybe("NAMES"),
     /// Wait for jobs of clients
     "server" => sets!(|run, address| run.server = Some(address.into())).short('S').maybe("ADDRESS"),
-    /// Run the server in the background, its id in a file
+    /// Run the server in the background; write its process id to this file
     "daemonize" => text!(daemonize, "the path of a file for the process id")
         .short('D').value("FILE"),
     /// Run the jobs that follow on a server; repeatable
@@ -257,9 +257,9 @@ pub const OPTIONS: &[ProgramOption] = options! {
     /// Pull the trigger after this long
     "trigger-timeout" => sets!(|run, value| run.trigger.timeout = Some(time(value)?))
         .short('B').value("TIME"),
-    /// Command run here when the trigger is pulled
+    /// Command that runs here when the trigger is pulled
     "trigger" => text!(trigger.command, "a shell command").value("COMMAND"),
-    /// Command servers run when it is pulled
+    /// Command that servers run when the trigger is pulled
     "trigger-remote" => text!(trigger.remote, "a shell command for the server").value("COMMAND"),
 };
 

@@ -1,21 +1,23 @@
 //! `sprandom`: one pass of writes that brings a flash device to the state after a long random load.
 //!
 //! # The model
-//! A device holds more flash than it shows, by its spare share. It writes flash in order and, when
-//! all is written, frees the part written longest ago by moving its valid blocks. In the
-//! steady state of even random writes, of a part written when a fraction x of the flash ago, a share
-//! exp(-x (1 - u) P / L) is still valid; P is the flash, L what the device shows, and u, the share
-//! valid where it is freed, is what this gives for x = 1 (the analysis of cleaning in order of age by
-//! P. Desnoyers, "Analytic Models of SSD Write Performance", 2014). So the flash is written once, in
-//! equal regions, and of each region what is invalid in that state is written again in the next one,
-//! or as many regions later as it takes for a write cache to have let go of it.
+//! A device has more flash (P) than visible capacity (L). It writes flash in order. When all flash is
+//! written, it frees the oldest part by moving the blocks of it that are still valid. In the steady
+//! state of uniform random writes, the valid share of a part depends on its age: after the device has
+//! written a fraction x of its flash since then, it is exp(-x (1 - u) P / L). Here u is the valid share
+//! of a part when it is freed, the solution for x = 1 (P. Desnoyers, "Analytic Models of SSD Write
+//! Performance", 2014, on cleaning in order of age).
+//!
+//! The plan therefore writes the whole flash once, in equal regions. The share of each region that is
+//! invalid in the steady state is written again in the next region, or in a later one, so that the
+//! write cache no longer holds the first copy.
 
 use crate::model::{BlockPlan, Renewal, Worker};
 use crate::problem::Diagnostics;
 use job::{Distribution, Flash, Job, ReadWrite};
 
 impl Renewal {
-    /// For a device that shows `blocks` blocks, and whose cache holds `cached` of them.
+    /// A plan for a device with `blocks` visible blocks and a cache of `cached` blocks.
     pub(crate) fn of(blocks: u64, flash: &Flash, cached: u64) -> Renewal {
         let (ratio, regions) = (1.0 + flash.spare, flash.regions);
         let rate = (1.0 - valid_when_freed(ratio)) * ratio;
@@ -36,15 +38,15 @@ impl Renewal {
         Renewal { stale, writes, lag }
     }
 
-    /// Writes of one region: an equal part of all, the first ones one more where they do not divide
-    /// evenly.
+    /// Number of writes of a region. All regions have the same number, except that the first ones
+    /// have one more if the total does not divide evenly.
     pub fn writes_in(&self, region: usize) -> u64 {
         let regions = (self.stale.len() as u64).max(1);
         self.writes / regions + u64::from((region as u64) < self.writes % regions)
     }
 }
 
-/// The share still valid in what is freed: the u of u = exp(-(1 - u) ratio) below 1.
+/// The share of a freed part that is still valid: the solution u < 1 of u = exp(-(1 - u) ratio).
 fn valid_when_freed(ratio: f64) -> f64 {
     (0..200).fold(0.0, |valid: f64, _| (-(1.0 - valid) * ratio).exp())
 }

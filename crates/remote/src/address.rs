@@ -1,12 +1,12 @@
-//! Where a server listens, as `--server` and `--client` name it.
+//! Addresses of servers, in the syntax of `--server` and `--client`.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// The port of a server that names none; fio's own, so that firewalls made for it hold.
+/// The default port; it is fio's, so that existing firewall rules apply.
 pub const DEFAULT_PORT: u16 = 8765;
 
-/// Which addresses a name may stand for.
+/// The address families that a name may resolve to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Family {
     /// Any.
@@ -18,14 +18,14 @@ pub enum Family {
     V6,
 }
 
-/// Where a server listens.
+/// The address of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
     /// TCP.
     Tcp {
-        /// Which addresses the name may stand for.
+        /// The address family.
         family: Family,
-        /// A name or an address; `None`: this machine alone.
+        /// A name or an address; `None`: loopback.
         host: Option<String>,
         /// The port.
         port: u16,
@@ -34,7 +34,7 @@ pub enum Address {
     Socket(PathBuf),
 }
 
-/// What is wrong with an address, and how one looks.
+/// The error for an invalid address, with the syntax.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "'{typed}' {wrong}; an address is HOST, HOST,PORT, ip4:HOST,PORT, ip6:HOST,PORT or sock:PATH"
@@ -45,8 +45,8 @@ pub struct AddressError {
 }
 
 impl Address {
-    /// Reads fio's spellings: `[ip:|ip4:|ip6:]HOST[,PORT]`, `,PORT`, `sock:PATH`; nothing at all is
-    /// this machine at the default port.
+    /// Parses fio's syntax: `[ip:|ip4:|ip6:]HOST[,PORT]`, `,PORT`, `sock:PATH`; an empty text is
+    /// loopback with the default port.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -77,7 +77,7 @@ impl Address {
         Ok(Address::Tcp { family, host, port })
     }
 
-    /// As what reports name the host: its name as typed, or the path of its socket.
+    /// The host in reports: its name as typed, or the path of its socket.
     pub fn host(&self) -> String {
         match self {
             Address::Tcp { host, family, .. } => {
@@ -87,7 +87,7 @@ impl Address {
         }
     }
 
-    /// Its port; where there is none, the default, as fio reports it.
+    /// Its port; the default if there is none, as in fio's reports.
     pub fn port(&self) -> u16 {
         match self {
             Address::Tcp { port, .. } => *port,
@@ -96,7 +96,7 @@ impl Address {
     }
 }
 
-/// The address of this machine that no other reaches.
+/// The loopback address.
 fn loopback(family: Family) -> &'static str {
     match family {
         Family::V6 => "::1",

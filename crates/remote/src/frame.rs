@@ -1,52 +1,52 @@
-//! Frames: how messages are told apart in a stream of bytes.
+//! Frames, which separate messages in a stream of bytes.
 //!
-//! A frame is the four bytes "FTHM", the length of what follows as a big-endian `u32`, and so many
-//! bytes of JSON. JSON and not a compact form: frames are few and far from any timed I/O, and a
-//! message with a field that one side does not know is still understood by the other.
+//! A frame consists of the four bytes "FTHM", the length of the rest as a big-endian `u32`, and
+//! that many bytes of JSON. JSON is used because frames are few and not sent during timed I/O, and
+//! because a message with a field that one side does not know remains readable.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::{self, Read, Write};
 
-/// Begins every frame. No frame of fio begins so: those begin with a small number.
+/// The start of every frame. Frames of fio begin with a small number.
 const MAGIC: [u8; 4] = *b"FTHM";
 
-/// The longest frame taken from a peer that has not said who it is, in bytes.
+/// Longest frame before the greeting, in bytes.
 pub const LIMIT_GREETING: u32 = 64 << 10;
 
-/// The longest frame a server takes: job files, in bytes.
+/// Longest frame that a server accepts (job files), in bytes.
 pub const LIMIT_SUBMISSION: u32 = 256 << 20;
 
-/// The longest frame a client takes: the record of a run of thousands of workers, in bytes.
+/// Longest frame that a client accepts (the record of a run of thousands of workers), in bytes.
 pub const LIMIT_RECORD: u32 = 1 << 30;
 
-/// Memory set aside before the bytes of a frame have come: a length is only a claim.
+/// Memory allocated before the bytes of a frame are received. The announced length is not trusted.
 const TRUSTED: usize = 1 << 20;
 
-/// Why no message could be read.
+/// The error of reading a message.
 #[derive(Debug, thiserror::Error)]
 pub enum FrameError {
-    /// The other side is gone; between frames.
+    /// The other side closed the connection between two frames.
     #[error("the connection was closed")]
     Closed,
-    /// The connection broke, or nothing came in time.
+    /// The connection broke, or timed out.
     #[error("the connection failed: {0}")]
     Io(#[source] io::Error),
-    /// The bytes are no frame.
+    /// The bytes are not a frame.
     #[error(
         "what came is not fathom's protocol; fathom does not talk to fio's own server or client, \
          only to fathom's"
     )]
     Stranger,
-    /// The frame is longer than it may be.
+    /// The frame is too long.
     #[error("a message of {length} bytes is longer than the {limit} bytes allowed here")]
     TooLong {
         /// Its length.
         length: u32,
-        /// What is allowed.
+        /// The limit.
         limit: u32,
     },
-    /// The frame holds something else than expected.
+    /// The content of the frame is not the expected message.
     #[error("a message cannot be understood: {0}")]
     Content(#[source] serde_json::Error),
 }
@@ -54,7 +54,7 @@ pub enum FrameError {
 /// Writes one message and flushes it.
 ///
 /// # Errors
-/// Those of the stream, and [`io::ErrorKind::InvalidData`] for a message longer than 4 GiB.
+/// When the stream fails, and [`io::ErrorKind::InvalidData`] for a message longer than 4 GiB.
 pub fn write(mut stream: impl Write, message: &impl Serialize) -> io::Result<()> {
     let mut frame = Vec::with_capacity(256);
     frame.extend_from_slice(&MAGIC);
@@ -62,15 +62,15 @@ pub fn write(mut stream: impl Write, message: &impl Serialize) -> io::Result<()>
     serde_json::to_writer(&mut frame, message)?;
     let length = u32::try_from(frame.len() - 8).map_err(|_| io::ErrorKind::InvalidData)?;
     frame[4..8].copy_from_slice(&length.to_be_bytes());
-    // One write: a frame in two parts would wait for the network's acknowledgement in between.
+    // A single write: a frame sent in two parts would wait for an acknowledgement in between.
     stream.write_all(&frame)?;
     stream.flush()
 }
 
-/// Reads one message of `limit` bytes at most.
+/// Reads one message of at most `limit` bytes.
 ///
 /// # Errors
-/// See [`FrameError`]; after any of them the stream is of no more use.
+/// See [`FrameError`]. The stream cannot be used after an error.
 pub fn read<T: DeserializeOwned>(mut stream: impl Read, limit: u32) -> Result<T, FrameError> {
     let mut header = [0; 8];
     let mut filled = 0;
@@ -162,7 +162,7 @@ mod tests {
         fn noise_is_never_a_message_and_never_a_panic(noise in proptest::collection::vec(any::<u8>(), 0..64)) {
             prop_assert!(read::<String>(&noise[..], 100).is_err());
             let after = [&MAGIC[..], &noise].concat();
-            // Whether it is one by chance does not matter, that it returns does.
+            // The bytes may happen to be a frame; reading them must return in any case.
             let _ = read::<crate::FromClient>(&after[..], 100);
         }
     }

@@ -1,7 +1,8 @@
-//! What a client and a server of fathom say to each other.
+//! The messages between clients and servers of fathom.
 //!
-//! Pure: bytes in, messages out. Sockets belong to the program. The protocol is fathom's own, not
-//! fio's; each side says hello first, so that a stranger is told from a friend by its first bytes.
+//! This crate converts between bytes and messages; the program owns the sockets. The protocol is
+//! fathom's own, not fio's. Each side sends a greeting first, so that other protocols are detected
+//! by their first bytes.
 
 mod address;
 mod frame;

@@ -1,37 +1,37 @@
-//! What is said. Who says what when:
+//! The messages, and who sends them when:
 //!
 //! | client | server |
 //! |---|---|
 //! | `Hello` | `Hello`, or `Refused` |
-//! | `Submit` | `Text`, `Messages` while it is looked at, then `Ready`, or `Refused` |
-//! | `Files` | preceded by `Wants`, before `Ready`, where the jobs go by files of the client's |
-//! | `Start` | `Text`, `Live` while it runs, `File` for what it left, then `Done` |
-//! | `Report` at any time | `SoFar`, also by itself at each interval asked for |
+//! | `Submit` | `Text`, `Messages`, then `Ready` or `Refused` |
+//! | `Files` | preceded by `Wants`, before `Ready`, if the jobs need files of the client |
+//! | `Start` | `Text`, `Live` during the run, `File` for its files, then `Done` |
+//! | `Report` at any time | `SoFar`; also at each requested interval |
 //! | `Stop` at any time | |
 //! | `Trigger` at any time | `File` for each state, `Kept` |
-//! | `Held` | `Triggered` once its command ran |
+//! | `Held` | `Triggered` after its command |
 //!
-//! Both say `Alive` when they have said nothing else for a while.
+//! Both sides send `Alive` at regular intervals.
 
 use record::{Message, Nanos, PerDirection, RunRecord, Snapshot};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Version of what is said. Raise it when a message changes meaning or leaves; a new optional field
-/// does not need it.
+/// Version of the protocol. Raise it when a message changes its meaning or is removed; a new
+/// optional field does not need it.
 pub const PROTOCOL: u32 = 2;
 
-/// The first thing either side says.
+/// The greeting of either side.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
-    /// [`PROTOCOL`] of the side that says it.
+    /// [`PROTOCOL`] of the sender.
     pub protocol: u32,
-    /// Version of its program.
+    /// Version of the sender's program.
     pub version: String,
 }
 
 impl Hello {
-    /// What is wrong with talking to this one, if anything.
+    /// Why this program cannot talk to the sender, if it cannot.
     pub fn objection(&self) -> Option<String> {
         (self.protocol != PROTOCOL).then(|| {
             format!(
@@ -43,10 +43,10 @@ impl Hello {
     }
 }
 
-/// The machine a server runs on.
+/// The machine of a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Host {
-    /// Its own name.
+    /// Its host name.
     pub name: String,
     /// Its operating system ("Linux").
     pub system: String,
@@ -56,12 +56,12 @@ pub struct Host {
     pub bits: u32,
     /// Whether its bytes are in big-endian order.
     pub big_endian: bool,
-    /// The version fio's fields name, "fio-3.NN".
+    /// The version for fio's fields, "fio-3.NN".
     pub fio_version: String,
 }
 
 impl fmt::Display for Host {
-    /// As fio says it when a server answers, without a newline.
+    /// fio's line about a server, without a newline.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -79,118 +79,118 @@ impl fmt::Display for Host {
 /// A job file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobText {
-    /// Its name, as the client was given it.
+    /// Its name on the command line of the client.
     pub name: String,
     /// Its bytes; it need not be text.
     pub bytes: Vec<u8>,
 }
 
-/// A part of a file that a run left. Parts come in order, those of one file after those of another;
-/// a log may be longer than any message.
+/// A part of a file that a run wrote. Logs may be longer than a message, so files are sent in
+/// parts, one file after the other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FilePart {
-    /// Path of the file there.
+    /// Path of the file on the server.
     pub name: String,
-    /// Where the part begins, in bytes; 0 begins the file.
+    /// Offset of the part in bytes; 0 begins the file.
     pub at: u64,
     /// Its bytes.
     pub bytes: Vec<u8>,
 }
 
-/// What a server is to run.
+/// The jobs that a server is to run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Submission {
-    /// Called under the name fio.
+    /// Whether the client was called as fio.
     pub as_fio: bool,
-    /// Options and the names of job files, as typed. One that is in `files` is meant as it is
-    /// there; another is a file of the server's.
+    /// Options and names of job files, as typed. A job file that is not in `files` is a file of the
+    /// server.
     pub arguments: Vec<String>,
-    /// The job files of the client's.
+    /// The job files of the client.
     pub files: Vec<JobText>,
-    /// How often to say what was measured so far; `None`: when asked.
+    /// Interval of interim results; `None`: on request only.
     pub status_interval: Option<Nanos>,
 }
 
-/// A job that can be run.
+/// A job that is ready to run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Announced {
     /// Its name.
     pub name: String,
-    /// Which directions it has.
+    /// Its directions.
     pub directions: PerDirection<bool>,
 }
 
-/// Why a server does not run something.
+/// The reason why a server refuses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
-    /// All that is wrong, one mistake a line.
+    /// All mistakes, one per line.
     pub text: String,
-    /// With what the client is to end.
+    /// The exit code for the client.
     pub exit_code: u8,
 }
 
-/// What a client says.
+/// The messages of a client.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum FromClient {
-    /// Who it is.
+    /// The greeting.
     Hello(Hello),
-    /// What to run.
+    /// The jobs to run.
     Submit(Submission),
-    /// What of the files that were asked for is there.
+    /// The requested files that exist.
     Files(Vec<JobText>),
-    /// Every server is ready: run it.
+    /// Start the run; every server is ready.
     Start,
-    /// Say what was measured so far.
+    /// Send interim results.
     Report,
-    /// End the run; the client met this signal.
+    /// End the run; the client received this signal.
     Stop {
         /// The signal's number.
         signal: i32,
     },
-    /// The trigger was pulled: keep the state, end the run, then run the command.
+    /// The trigger was pulled: save the verify states, end the run, then run the command.
     Trigger {
-        /// A command of the server's shell.
+        /// A shell command for the server.
         command: Option<String>,
     },
-    /// What was sent before `Kept` is in files here.
+    /// The files sent before `Kept` are stored.
     Held,
-    /// Still there.
+    /// Heartbeat.
     Alive,
 }
 
-/// What a server says.
+/// The messages of a server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum FromServer {
-    /// Who it is, and on which machine.
+    /// The greeting, with the machine.
     Hello(Hello, Host),
-    /// It does not run what was asked for.
+    /// The server refuses.
     Refused(Refusal),
-    /// Text for people, as a run here would print it.
+    /// Text for the output of the client.
     Text(String),
-    /// What the user should know.
+    /// Messages for the user.
     Messages(Vec<Message>),
-    /// Files that the jobs go by, and that the client may have kept: states of an earlier run.
+    /// Names of verify states of earlier runs that the jobs need, which the client may have stored.
     Wants(Vec<String>),
-    /// What was asked for can be run; its jobs.
+    /// The jobs, which are ready to run.
     Ready(Vec<Announced>),
-    /// How far the run is.
+    /// A snapshot of the run.
     Live(Snapshot),
-    /// What was measured so far, as [`FromServer::Done`] would say it had the run ended.
+    /// Interim results: the record as if the run had ended now.
     SoFar(Box<RunRecord>),
-    /// Of a file that the run left, for the client to keep: a log, a state.
+    /// A part of a log or verify state, which the client stores.
     File(FilePart),
-    /// After the trigger was pulled: the client has all states.
+    /// All verify states have been sent, after the trigger was pulled.
     Kept,
-    /// The command of the trigger has ended; how it failed, if it did.
+    /// The command of the trigger has ended, with its failure if it failed.
     Triggered(Option<String>),
     /// The run has ended.
     Done(Box<RunRecord>),
-    /// Still there.
+    /// Heartbeat.
     Alive,
 }
 
 impl FromClient {
-    /// What kind of message it is, as traces name it.
+    /// The kind of the message, as named in traces.
     pub fn kind(&self) -> &'static str {
         match self {
             FromClient::Hello(_) => "PROBE",
@@ -206,7 +206,7 @@ impl FromClient {
 }
 
 impl FromServer {
-    /// What kind of message it is, as traces name it.
+    /// The kind of the message, as named in traces.
     pub fn kind(&self) -> &'static str {
         match self {
             FromServer::Hello(..) => "PROBE",

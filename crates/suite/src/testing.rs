@@ -12,10 +12,10 @@ pub(crate) struct SimulatedDisk {
     pub width: f64,
     pub read_ns: f64,
     pub write_ns: f64,
-    /// Of large transfers, in bytes a second.
+    /// Bandwidth of large transfers, in bytes per second.
     pub bandwidth: f64,
     pub flush_ns: u64,
-    /// Random writes go so much slower after each run, until nothing is left of them.
+    /// The slowdown of random writes after each run.
     pub wears: f64,
     pub stalled: bool,
 }
@@ -33,7 +33,7 @@ impl SimulatedDisk {
         }
     }
 
-    /// Of the kind that spins.
+    /// A rotational disk.
     pub(crate) fn slow() -> SimulatedDisk {
         let slow = SimulatedDisk {
             width: 1.0,
@@ -104,7 +104,7 @@ impl SimulatedDisk {
         record_of(step.cell.clone(), job)
     }
 
-    /// Runs a suite to its end, or through so many steps: its steps, records and lines.
+    /// Runs a suite to its end, or for `most` steps. Returns its steps, records and lines.
     pub(crate) fn drive(&mut self, suite: &mut impl Suite, most: usize) -> Driven {
         let mut driven = Driven::default();
         while driven.steps.len() < most
@@ -122,7 +122,7 @@ impl SimulatedDisk {
     }
 }
 
-/// What a suite did.
+/// The result of driving a suite.
 #[derive(Default)]
 pub(crate) struct Driven {
     pub steps: Vec<Step>,
@@ -138,7 +138,7 @@ impl Driven {
 
 fn histogram(count: u64, mean_ns: f64) -> Histogram {
     let mut out = Histogram::new();
-    // Around the mean by a tenth, evenly.
+    // Uniform within a tenth of the mean.
     (0..count).for_each(|i| out.record((mean_ns * (0.9 + 0.02 * (i % 11) as f64)) as u64));
     out
 }
@@ -160,7 +160,7 @@ fn record_of(cell: Cell, job: JobRecord) -> RunRecord {
     RunRecord { invocation, jobs: vec![job], cell: Some(cell), ..RunRecord::default() }
 }
 
-/// A run that an error ended.
+/// A run that failed with an error.
 pub(crate) fn failed(cell: &str, operation: &str, errno: i32) -> RunRecord {
     let error = ErrorCount {
         errno,
@@ -181,7 +181,7 @@ pub(crate) fn failed(cell: &str, operation: &str, errno: i32) -> RunRecord {
     record_of(Cell { name: cell.into(), round: 0, ..Cell::default() }, job)
 }
 
-/// A run of its own, for so many milliseconds.
+/// A single run of this many milliseconds.
 pub(crate) fn step(rw: &str, block: u64, depth: u32, millis: u64) -> Step {
     let arguments = [
         format!("--rw={rw}"),

@@ -1,8 +1,8 @@
-//! What is changed of a log before it is replayed.
+//! Changes to the events of a log before the replay.
 
 use crate::event::{Event, Kind};
 
-/// Kinds that are left out.
+/// The kinds of I/O that are skipped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Skip {
     /// Reads.
@@ -15,18 +15,18 @@ pub struct Skip {
     pub sync: bool,
 }
 
-/// What is changed.
+/// The changes to the events of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Adjust {
-    /// All files are one, which is open all the time.
+    /// All I/O goes to one file, which is always open.
     pub redirected: bool,
     /// Offsets are divided by this; at least 1.
     pub scale: u64,
-    /// Then rounded down to a multiple of this power of two; 1 leaves them.
+    /// Offsets are then rounded down to a multiple of this power of two; 1 changes nothing.
     pub align: u64,
     /// Speed, per cent of the recorded one; at least 1.
     pub speed: u64,
-    /// What is left out.
+    /// The kinds of I/O that are skipped.
     pub skip: Skip,
 }
 
@@ -37,7 +37,7 @@ impl Default for Adjust {
 }
 
 impl Adjust {
-    /// The event as it is replayed; `None` when it is left out.
+    /// The changed event; `None` if it is skipped.
     pub fn apply(&self, event: Event) -> Option<Event> {
         let skip = &self.skip;
         let skipped = match event.kind {

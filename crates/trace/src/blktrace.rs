@@ -1,6 +1,6 @@
-//! The kernel's block trace: records of 48 bytes, each with data behind it that is passed over.
-//! Layout and numbers are those of `linux/blktrace_api.h`. A trace is in the byte order of the
-//! machine that recorded it; the magic number tells which.
+//! The kernel's block trace: records of 48 bytes, each followed by data that is skipped. Layout and
+//! numbers are those of `linux/blktrace_api.h`. A trace has the byte order of the machine that
+//! recorded it, which the magic number shows.
 
 use crate::error::TraceError;
 use crate::event::{Event, Kind, Name};
@@ -17,14 +17,14 @@ const VERSION: u32 = 7;
 const MAGIC_NOW: u32 = MAGIC | VERSION;
 const SECTOR: u64 = 512;
 
-// What a request was: categories, in the upper half of an action.
+// The categories of a request, in the upper half of an action.
 const WRITE: u32 = 1 << (1 + 16);
 const FLUSH: u32 = 1 << (2 + 16);
 const PASSTHROUGH: u32 = 1 << (9 + 16);
 const NOTIFY: u32 = 1 << (10 + 16);
 const DISCARD: u32 = 1 << (13 + 16);
 
-// What happened to it: the lower half.
+// The event of a request, in the lower half of an action.
 const QUEUED: u32 = 1;
 const MERGED_BACK: u32 = 2;
 const MERGED_FRONT: u32 = 3;
@@ -46,17 +46,17 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// Queued I/O: what a replay does.
+    /// Whether it is queued I/O, which a replay issues.
     pub fn is_queued(&self) -> bool {
         self.action & 0xffff == QUEUED && self.is_io()
     }
 
-    /// It tells of I/O of a filesystem or program, not of the trace itself or of commands.
+    /// Whether it is about I/O of a filesystem or program, not about the trace itself or commands.
     pub fn is_io(&self) -> bool {
         self.action & (PASSTHROUGH | NOTIFY) == 0
     }
 
-    /// As this machine would have recorded it, without data.
+    /// The record in this machine's byte order, without data.
     pub fn encode(&self) -> [u8; RECORD] {
         let mut bytes = [0; RECORD];
         let mut at = 0;
@@ -76,7 +76,7 @@ impl Record {
     }
 }
 
-/// The fields of a record's bytes, in whichever order they are.
+/// Reads the fields of a record in either byte order.
 struct Fields<'a> {
     bytes: &'a [u8],
     swapped: bool,
@@ -105,7 +105,7 @@ impl Fields<'_> {
     }
 }
 
-/// Whether this is how a record begins, in either byte order.
+/// Whether this is the magic number, in either byte order.
 pub(crate) fn is_magic(number: u32) -> bool {
     number & !0xff == MAGIC || number.swap_bytes() & !0xff == MAGIC
 }
@@ -121,7 +121,7 @@ impl<R: BufRead> Records<R> {
         Records { input, at: 0 }
     }
 
-    /// The next record and where it begins; `None` at the end.
+    /// The next record and its offset; `None` at the end.
     pub fn next(&mut self) -> Result<Option<(u64, Record)>, TraceError> {
         let begin = self.at;
         let wrong = |what: String| TraceError::Byte { byte: begin, what };
@@ -172,7 +172,7 @@ fn decode(fields: &Fields<'_>) -> Record {
     }
 }
 
-/// Fills `bytes` as far as the input goes; how far that is.
+/// Fills `bytes` as far as possible. Returns the number of bytes read.
 fn fill(input: &mut impl Read, bytes: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < bytes.len() {
@@ -186,7 +186,7 @@ fn fill(input: &mut impl Read, bytes: &mut [u8]) -> io::Result<usize> {
     Ok(filled)
 }
 
-/// Reads what a trace says was queued.
+/// Reads the queued I/O of a trace.
 pub(crate) struct Blktrace<R> {
     records: Records<R>,
     names: Vec<Name>,
@@ -196,7 +196,7 @@ pub(crate) struct Blktrace<R> {
     latest: u64,
     depth: u32,
     peak: u32,
-    /// The write whose flush was given first.
+    /// The write after a flush that was returned first.
     behind: Option<Event>,
 }
 
@@ -218,7 +218,7 @@ impl<R: BufRead> Blktrace<R> {
         &self.names
     }
 
-    /// Most I/Os that were queued and not completed so far.
+    /// The largest number of I/Os in flight so far.
     pub fn peak(&self) -> u32 {
         self.peak
     }
@@ -246,7 +246,7 @@ impl<R: BufRead> Blktrace<R> {
         Ok(None)
     }
 
-    /// Merged I/O completes as part of another.
+    /// Merged I/O completes as part of another I/O.
     fn count(&mut self, record: &Record) {
         if !record.is_io() {
             return;
@@ -267,7 +267,8 @@ impl<R: BufRead> Blktrace<R> {
             self.names.push(Name::Device { major, minor });
         }
         let origin = *self.origin.get_or_insert(record.time);
-        // Traces of several CPUs that were not put in order step back: what is late is done at once.
+        // Times may step back if traces of several CPUs were not sorted. Late I/O is issued at
+        // once.
         self.latest = self.latest.max(record.time.saturating_sub(origin));
         let kind = match record.action {
             action if action & DISCARD != 0 => Kind::Trim,

@@ -1,56 +1,59 @@
-//! A copy, block by block: a rule that gives the events of a recording, however many they are.
+//! A copy, block by block. It generates the events of a recording, so that they need no memory.
 
 use crate::event::{Event, Kind};
 use record::Direction;
 
-/// One end of a copy.
+/// The input or output of a copy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CopyEnd {
-    /// Where it begins in its file, in bytes.
+    /// Start in its file, in bytes.
     pub start: u64,
-    /// The page cache is told to drop what was moved.
+    /// Whether copied data is dropped from the page cache.
     pub forgets: bool,
-    /// How its file is opened, where the job has O_DIRECT.
+    /// How its file is opened if the job has O_DIRECT.
     pub opened: Opened,
 }
 
-/// How a file of a copy is opened, where the job has O_DIRECT.
+/// How a file of a copy is opened if the job has O_DIRECT.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Opened {
     /// With O_DIRECT.
     #[default]
     Direct,
-    /// With O_DIRECT, and once more without: for a last block that is shorter than the others, which
-    /// O_DIRECT may not take. After all else the page cache is told to drop it.
+    /// With O_DIRECT, and a second time without it for a last block that is shorter than the
+    /// others, because O_DIRECT may not support its length. At the end that block is dropped from
+    /// the page cache.
     DirectButLast,
     /// Without O_DIRECT.
     Buffered,
 }
 
-/// What is copied: each block is read and then written, then what is complete of it is forgotten.
+/// A copy. Each block is read and then written; complete ranges are then dropped from the page
+/// cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Copying {
-    /// What is read, the first file; `None`: what is written comes from elsewhere.
+    /// The input, which is the first file; `None`: written data is generated.
     pub source: Option<CopyEnd>,
-    /// What is written, the file after it; `None`: what is read goes nowhere.
+    /// The output, which is the next file; `None`: read data is discarded.
     pub target: Option<CopyEnd>,
-    /// Bytes of a block; at least 1. The last one may be shorter.
+    /// Size of a block in bytes; at least 1. The last block may be shorter.
     pub block: u64,
-    /// Bytes in all.
+    /// Total bytes.
     pub total: u64,
-    /// Bytes that are forgotten at once; at least 1. At the end the rest is.
+    /// Size of the ranges that are dropped from the page cache; at least 1. The rest is dropped at
+    /// the end.
     pub forgotten: u64,
-    /// How what was written is synchronised at the end.
+    /// The synchronisation at the end.
     pub sync: Option<Kind>,
 }
 
 impl Copying {
-    /// Its events, in order, all at the beginning of time.
+    /// Its events in order, all at time 0.
     pub fn events(&self) -> Copied {
         Copied::new(self)
     }
 
-    /// The ends there are, the source first.
+    /// The existing ends, the source first.
     pub(crate) fn ends(&self) -> impl Iterator<Item = (Direction, CopyEnd)> {
         let ends = [(Direction::Read, self.source), (Direction::Write, self.target)];
         ends.into_iter().filter_map(|(direction, end)| Some((direction, end?)))
@@ -62,13 +65,13 @@ impl Copying {
         self.total - blocks.saturating_sub(1) * self.block
     }
 
-    /// Whether the last block of an end goes another way than those before it.
+    /// Whether the last block of an end uses a separately opened file.
     pub(crate) fn tail(&self, end: &CopyEnd) -> bool {
         let is_shorter = self.total > self.block && self.last() < self.block;
         end.opened == Opened::DirectButLast && is_shorter
     }
 
-    /// What a last block left in the page cache, dropped by way of the file it was moved through.
+    /// The event that drops a last block from the page cache.
     fn left(&self, end: &CopyEnd, file: u32) -> Event {
         let length = self.last();
         let offset = end.start + self.total - length;
@@ -76,12 +79,12 @@ impl Copying {
     }
 }
 
-/// What is done to a block, at one of the ends.
+/// A step for a block at one of the ends.
 #[derive(Clone, Copy, Debug)]
 enum Turn {
-    /// The I/O there.
+    /// Its I/O.
     Move(Kind),
-    /// The page cache drops what is full of a round.
+    /// Complete ranges are dropped from the page cache.
     Forget,
 }
 
@@ -89,20 +92,21 @@ enum Turn {
 #[derive(Clone, Debug)]
 pub struct Copied {
     copying: Copying,
-    /// What is done to each block, at which place of which file, and of which file for the last.
+    /// The steps for each block: the files for full blocks and for the last block, and the start
+    /// offset.
     turns: Vec<(Turn, [u32; 2], u64)>,
     next: usize,
-    /// Bytes of blocks that are done with.
+    /// Bytes of finished blocks.
     done: u64,
     sync: Option<Kind>,
-    /// What is forgotten at the very end, the last first.
+    /// The ranges dropped at the end, in reverse order.
     left: Vec<Event>,
 }
 
 impl Copied {
     fn new(copying: &Copying) -> Copied {
         let ends: Vec<_> = (0..).zip(copying.ends()).collect();
-        // Files that are opened once more come after all others.
+        // Files that are opened a second time come last.
         let mut again = ends.len() as u32..;
         let mut files = |file: u32, end: &CopyEnd| {
             let other = copying.tail(end).then(|| again.next()).flatten();
@@ -122,8 +126,8 @@ impl Copied {
         Copied { copying: *copying, turns, next: 0, done: 0, sync: copying.sync, left }
     }
 
-    /// The next event, where it moves a block that is not the last; `None`: ask for the next one,
-    /// which is the same.
+    /// A fast path: the next event if it is I/O of a block other than the last; `None`: call `next`
+    /// instead, which returns the same event.
     #[inline(always)]
     pub fn at_hand(&mut self) -> Option<Event> {
         let &(Turn::Move(kind), files, start) = self.turns.get(self.next)? else { return None };
@@ -135,7 +139,7 @@ impl Copied {
         Some(Event { at: 0, offset: start + begin, length, file: files[0], kind })
     }
 
-    /// Takes the next turn for the block under way; `None` where it has nothing to do.
+    /// Takes the next step for the current block; `None` if it has nothing to do.
     fn take_turn(&mut self) -> Option<Event> {
         let (turn, files, start) = *self.turns.get(self.next)?;
         let begin = self.done;
@@ -148,7 +152,7 @@ impl Copied {
         }
     }
 
-    /// A turn is done; after the last one so is its block of so many bytes.
+    /// Ends a step. After the last step the block of `length` bytes is finished.
     #[inline(always)]
     fn pass(&mut self, length: u64) {
         self.next += 1;
@@ -158,8 +162,8 @@ impl Copied {
         }
     }
 
-    /// What is full of a round is dropped when bytes from `begin` to `end` were moved, and all of it
-    /// when they were the last.
+    /// The event that drops the ranges completed by the bytes from `begin` to `end`, and everything
+    /// after the last block.
     fn forgotten(&self, file: u32, start: u64, begin: u64, end: u64) -> Option<Event> {
         let Copying { total, forgotten, .. } = self.copying;
         let rounds = |bytes: u64| bytes / forgotten * forgotten;
@@ -180,7 +184,7 @@ impl Iterator for Copied {
                 return event;
             }
         }
-        // What is written comes after what is read.
+        // The output comes after the input.
         let file = u32::from(self.copying.source.is_some());
         let sync = self.sync.take().map(|kind| Event { at: 0, offset: 0, length: 0, file, kind });
         sync.or_else(|| self.left.pop())
@@ -250,14 +254,14 @@ mod tests {
         );
         copy.source = None;
         assert_eq!(copy.events().map(|event| event.file).collect::<Vec<_>>(), [0, 1, 0, 1]);
-        // Whole blocks need no second file, nor has a single short one others before it.
+        // Full blocks need no second file, nor does a single short block.
         copy.total = 8;
         assert_eq!(copy.recording(vec!["b".into()]).files.len(), 1);
         copy.total = 3;
         assert_eq!(copy.recording(vec!["b".into()]).files.len(), 1);
     }
 
-    /// The sums come from the rule; this goes through the events.
+    /// The sums are computed without events; this test compares them with the events.
     #[test]
     fn a_recording_sums_up_its_events() {
         for (source, target, block, total) in [

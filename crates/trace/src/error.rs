@@ -1,4 +1,4 @@
-//! What is wrong with a log, and where.
+//! Errors of logs, with their places.
 
 use thiserror::Error;
 
@@ -21,10 +21,10 @@ pub enum TraceError {
         /// What is wrong, what was expected, what to do.
         what: String,
     },
-    /// The log as a whole.
+    /// The whole log.
     #[error("{0}")]
     Whole(String),
-    /// The system's answer when it was read.
+    /// The log cannot be read; the system's error.
     #[error("it cannot be read: {0}")]
     Read(String),
 }

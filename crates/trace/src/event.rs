@@ -1,15 +1,15 @@
-//! What a log says was done.
+//! The events of a log.
 
 use record::Direction;
 
-/// What an event does.
+/// The kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Data from the file.
+    /// A read.
     Read,
-    /// Data to the file.
+    /// A write.
     Write,
-    /// The file forgets a range.
+    /// A trim.
     Trim,
     /// fsync(2).
     Sync,
@@ -19,13 +19,13 @@ pub enum Kind {
     Open,
     /// The file is closed.
     Close,
-    /// The page cache drops what it has of a range (posix_fadvise(2), POSIX_FADV_DONTNEED). No log
-    /// lists it; only recordings made in memory have it.
+    /// A range is dropped from the page cache (posix_fadvise(2), POSIX_FADV_DONTNEED). Logs cannot
+    /// contain it; only recordings made in memory have it.
     Forget,
 }
 
 impl Kind {
-    /// Which way data moves; `None` for what moves none.
+    /// The direction of data; `None` if no data moves.
     pub const fn direction(self) -> Option<Direction> {
         match self {
             Kind::Read => Some(Direction::Read),
@@ -36,22 +36,22 @@ impl Kind {
     }
 }
 
-/// One thing that was done.
+/// An event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// When, in nanoseconds from the log's beginning.
+    /// Time in nanoseconds from the start of the log.
     pub at: u64,
-    /// Where, in bytes from the file's beginning.
+    /// Offset in bytes.
     pub offset: u64,
-    /// How much, in bytes.
+    /// Length in bytes.
     pub length: u64,
-    /// Which file, by its place among those named before.
+    /// Index of the file among those named so far.
     pub file: u32,
-    /// What.
+    /// Its kind.
     pub kind: Kind,
 }
 
-/// What a log calls a file.
+/// The name of a file in a log.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Name {
     /// A path.
@@ -60,7 +60,7 @@ pub enum Name {
     Device {
         /// Its driver.
         major: u32,
-        /// Which of the driver's.
+        /// Its number within the driver.
         minor: u32,
     },
 }

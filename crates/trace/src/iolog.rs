@@ -1,4 +1,4 @@
-//! fio's iolog: a line an action, as fio's manual describes it ("Trace file format").
+//! fio's iolog: one action per line, as fio's manual describes it ("Trace file format").
 //!
 //! The first line is `fio version N iolog`. In version 3 every line begins with a time in
 //! microseconds from the beginning of the run; version 2 has `wait` lines instead. Then come a path
@@ -11,16 +11,16 @@ use crate::lines::Lines;
 use std::collections::HashMap;
 use std::io::{self, BufRead, Write};
 
-/// First line of the logs that are written.
+/// First line of written logs.
 pub const HEADER: &str = "fio version 3 iolog";
 
-/// How every log begins.
+/// The start of every log.
 pub(crate) const MAGIC: &[u8] = b"fio version ";
 
-/// Shorter waits are left out, as the manual has it.
+/// Shorter waits are skipped, as fio's manual says.
 const SHORTEST_WAIT_US: u64 = 100;
 
-/// The kernel moves no more with one I/O (MAX_RW_COUNT: 2 GiB less a page).
+/// The longest I/O of the kernel (MAX_RW_COUNT: 2 GiB less a page).
 const LONGEST_IO: u64 = 0x7fff_f000;
 
 const ACTIONS: &str = "add, open, close, read, write, trim, sync, datasync or, in version 2, wait";
@@ -30,12 +30,12 @@ pub(crate) struct Iolog<R> {
     lines: Lines<R>,
     version: u8,
     names: Vec<Name>,
-    /// By path: the file's number, and whether it is open.
+    /// The number of each file by its path, and whether it is open.
     known: HashMap<String, (u32, bool)>,
     clock_us: u64,
 }
 
-/// The rest of a line behind its time.
+/// The rest of a line after its time.
 struct Words<'a> {
     path: &'a str,
     action: &'a str,
@@ -44,7 +44,7 @@ struct Words<'a> {
 }
 
 impl<R: BufRead> Iolog<R> {
-    /// Begins with the first line, which says the version.
+    /// Reads the first line, which has the version.
     pub fn new(input: R) -> Result<Self, TraceError> {
         let mut lines = Lines::new(input);
         let first = lines.next()?.unwrap_or_default().trim().to_owned();
@@ -77,7 +77,7 @@ impl<R: BufRead> Iolog<R> {
             let parsed = split(line, self.version);
             let event = parsed.and_then(|(time, words)| {
                 if let Some(time) = time {
-                    // Logs of several threads may step back: what is late is done at once.
+                    // Times may step back in logs of several threads. Late I/O is issued at once.
                     self.clock_us = self.clock_us.max(time);
                 }
                 act(&words, self.version, &mut self.names, &mut self.known, &mut self.clock_us)
@@ -114,7 +114,7 @@ fn number(text: &str, what: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("expected {what}, got '{text}'"))
 }
 
-/// What a line does; `None` when that is no event of its own.
+/// The event of a line; `None` if it has none.
 fn act(
     words: &Words<'_>,
     version: u8,
@@ -155,7 +155,7 @@ fn act(
     Ok(Some(Event { at, offset, length, file: *file, kind }))
 }
 
-/// `wait`: the time is counted from the wait before, or the beginning.
+/// `wait`: its time counts from the wait before it, or from the start.
 fn wait(words: &Words<'_>, version: u8, clock_us: &mut u64) -> Result<(), String> {
     if version != 2 {
         return Err("'wait' is for version 2 only: expected another time instead".into());
@@ -177,7 +177,7 @@ fn range(kind: Kind, words: &Words<'_>) -> Result<(u64, u64), String> {
     Ok((offset, length))
 }
 
-/// What the kernel would not take.
+/// Refuses ranges that the kernel does not support.
 pub(crate) fn check_range(kind: Kind, offset: u64, length: u64) -> Result<(), String> {
     if length == 0 {
         return Err("a length of 0 bytes: expected at least 1".into());
@@ -194,7 +194,7 @@ pub(crate) fn check_range(kind: Kind, offset: u64, length: u64) -> Result<(), St
 /// Writes a line of a file action (`add`, `open`, `close`) at a time in microseconds.
 ///
 /// # Errors
-/// Those of `out`.
+/// When `out` cannot be written.
 pub fn write_file_action(
     out: &mut impl Write,
     time_us: u64,
@@ -207,7 +207,7 @@ pub fn write_file_action(
 /// Writes a line of an I/O at a time in microseconds.
 ///
 /// # Errors
-/// Those of `out`.
+/// When `out` cannot be written.
 pub fn write_action(
     out: &mut impl Write,
     time_us: u64,

@@ -1,8 +1,8 @@
-//! Recorded I/O: fio's iologs (text, versions 2 and 3) and the kernel's block traces (binary, both
-//! byte orders), read, written and merged. Pure: bytes come from any reader, nothing is opened here.
+//! Recorded I/O: reads, writes and merges fio's iologs (text, versions 2 and 3) and the kernel's
+//! block traces (binary, both byte orders). Nothing is opened here; bytes come from any reader.
 //!
-//! A [`Reader`] gives one [`Event`] after the other and says in which line or at which byte a log is
-//! wrong. [`Recording`] is what a whole log amounts to.
+//! A [`Reader`] returns one [`Event`] after the other, and reports the line or byte of an error. A
+//! [`Recording`] sums up a whole log.
 
 mod adjust;
 mod blktrace;

@@ -1,12 +1,12 @@
-//! Lines of a text log, none longer than a line of it can be.
+//! Reads the lines of a text log, with a limit on their length.
 
 use crate::error::TraceError;
 use std::io::BufRead;
 
-/// Longest line: a path of the longest kind, with room to spare.
+/// Longest line: more than a path of the maximum length needs.
 const LONGEST: usize = 8192;
 
-/// Gives lines with their numbers.
+/// Reads lines and counts them.
 pub(crate) struct Lines<R> {
     input: R,
     line: u64,
@@ -50,7 +50,7 @@ impl<R: BufRead> Lines<R> {
         Ok(Some(text))
     }
 
-    /// An error of the line that was given last.
+    /// An error about the last line.
     pub fn wrong(&self, what: String) -> TraceError {
         TraceError::Line { line: self.line, what }
     }

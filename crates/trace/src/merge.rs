@@ -1,4 +1,4 @@
-//! Several block traces as one, in the order of their times.
+//! Merges block traces in order of time.
 
 use crate::blktrace::{Record, Records};
 use crate::error::TraceError;
@@ -6,19 +6,19 @@ use std::io::{self, BufRead, Write};
 
 /// A trace to be merged.
 pub struct Source<'a> {
-    /// Opens it, from its beginning.
+    /// Opens it at its start.
     pub open: &'a dyn Fn() -> io::Result<Box<dyn BufRead>>,
-    /// Its times are scaled to so many per cent: 50 runs it in half the time.
+    /// Scale of its times in per cent: 50 halves them.
     pub percent: f64,
-    /// How often it is run, one run after the other; at least 1.
+    /// Number of repetitions, one after the other; at least 1.
     pub runs: u64,
 }
 
-/// A source under way.
+/// A source that is being read.
 struct Under<'a> {
     source: &'a Source<'a>,
     records: Records<Box<dyn BufRead>>,
-    /// Time of the last record, where it is run more than once.
+    /// Time of the last record, if the source is repeated.
     length: u64,
     run: u64,
     next: Option<Record>,
@@ -39,7 +39,7 @@ impl<'a> Under<'a> {
         Ok(under)
     }
 
-    /// Goes to the next record that tells of I/O, in another run once this one is over.
+    /// Moves to the next record about I/O, starting the next repetition if necessary.
     fn advance(&mut self) -> Result<(), TraceError> {
         loop {
             match self.records.next()? {
@@ -66,11 +66,11 @@ impl<'a> Under<'a> {
     }
 }
 
-/// Writes the I/O of all sources in the order of their scaled times, in this machine's byte order
-/// and without the data behind records. Returns how many records that are.
+/// Writes the I/O of all sources in order of their scaled times, in this machine's byte order and
+/// without data. Returns the number of records.
 ///
 /// # Errors
-/// Which source is wrong, by its place, and what with it; `None` is for what `out` says.
+/// The index of the source with an error, and the error; `None` for errors of `out`.
 pub fn merge(
     sources: &[Source<'_>],
     out: &mut impl Write,

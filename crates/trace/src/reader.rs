@@ -1,4 +1,4 @@
-//! One log, of whichever format its first bytes say.
+//! Reads a log in the format that its first bytes show.
 
 use crate::blktrace::{Blktrace, is_magic};
 use crate::error::TraceError;
@@ -6,7 +6,7 @@ use crate::event::{Event, Name};
 use crate::iolog::{self, Iolog};
 use std::io::{BufRead, Cursor, Read};
 
-/// What a log is.
+/// The format of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// fio's text log of this version.
@@ -21,7 +21,7 @@ impl Default for Format {
     }
 }
 
-/// Gives a log's events in their order.
+/// Reads the events of a log in order.
 pub struct Reader<R>(Inner<R>);
 
 type Whole<R> = std::io::Chain<Cursor<Vec<u8>>, R>;
@@ -32,10 +32,10 @@ enum Inner<R> {
 }
 
 impl<R: BufRead> Reader<R> {
-    /// Begins to read.
+    /// Starts to read.
     ///
     /// # Errors
-    /// It is neither an iolog nor a block trace, or of a version that is not known.
+    /// The log is neither an iolog nor a block trace, or its version is not known.
     pub fn new(mut input: R) -> Result<Self, TraceError> {
         let mut first = Vec::new();
         input.by_ref().take(iolog::MAGIC.len() as u64).read_to_end(&mut first)?;
@@ -55,7 +55,7 @@ impl<R: BufRead> Reader<R> {
         }
     }
 
-    /// What it is.
+    /// The format.
     pub fn format(&self) -> Format {
         match &self.0 {
             Inner::Iolog(log) => Format::Iolog(log.version()),
@@ -63,7 +63,7 @@ impl<R: BufRead> Reader<R> {
         }
     }
 
-    /// What the files of the events given so far are called.
+    /// The names of the files of the events so far.
     pub fn names(&self) -> &[Name] {
         match &self.0 {
             Inner::Iolog(log) => log.names(),
@@ -71,7 +71,8 @@ impl<R: BufRead> Reader<R> {
         }
     }
 
-    /// Most I/Os a block trace had under way so far; 0 for an iolog, which does not tell.
+    /// The largest number of I/Os in flight in a block trace so far; 0 for an iolog, which does not
+    /// show it.
     pub fn peak_depth(&self) -> u32 {
         match &self.0 {
             Inner::Iolog(_) => 0,
@@ -79,7 +80,7 @@ impl<R: BufRead> Reader<R> {
         }
     }
 
-    /// The next event; `None` at the end. Not to be asked again after an error.
+    /// The next event; `None` at the end. Must not be called again after an error.
     ///
     /// # Errors
     /// What is wrong with the log, and where.

@@ -1,5 +1,4 @@
-//! What a whole log amounts to: its files, sizes and, unless it is to be read piece by piece, its
-//! events.
+//! The summary of a whole log: its files, sizes and, unless it is read in chunks, its events.
 
 use crate::adjust::Adjust;
 use crate::copying::{CopyEnd, Copying, Opened};
@@ -12,42 +11,42 @@ use std::io::BufRead;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A log that was read from its beginning to its end without an error.
+/// A log that was read completely without an error.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recording {
-    /// What it is.
+    /// Its format.
     pub format: Format,
-    /// The files it uses. Events name them by their place here.
+    /// Its files. Events refer to their indices.
     pub files: Vec<FileUse>,
-    /// Smallest and largest I/O of each direction, in bytes; `None` where there is none.
+    /// Smallest and largest I/O of each direction, in bytes; `None` without I/O.
     pub sizes: PerDirection<Option<(u64, u64)>>,
     /// Bytes of each direction.
     pub bytes: PerDirection<u64>,
     /// Its I/Os: reads, writes, trims, synchronisations.
     pub ios: u64,
-    /// Reads, writes and trims that begin where the one before them on the same file ended; `None`
-    /// where no log was read.
+    /// Number of reads, writes and trims that begin at the end of the one before them in the same
+    /// file; `None` if no log was read.
     pub sequential: Option<u64>,
-    /// Moment of the last event, in nanoseconds from the first.
+    /// Time of the last event, in nanoseconds from the first.
     pub duration: u64,
-    /// Most I/Os that were under way at once, where the log tells; else 0.
+    /// The largest number of I/Os in flight, if the log shows it; else 0.
     pub peak_depth: u32,
-    /// What was changed of it.
+    /// The changes to its events.
     pub adjust: Adjust,
-    /// Where its events are.
+    /// The place of its events.
     pub held: Held,
-    /// By the number a file has in the log, its place in `files`.
+    /// The index in `files` of each file number of the log.
     places: Vec<Option<u32>>,
 }
 
-/// Where the events of a recording are.
+/// The place of the events of a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Held {
     /// In memory.
     Memory(Arc<[Event]>),
-    /// In the log, which is read again while it is replayed.
+    /// In the log, which is read again during the replay.
     Log(PathBuf),
-    /// Nowhere: a rule gives them.
+    /// They are generated.
     Copy(Copying),
 }
 
@@ -57,37 +56,37 @@ impl Default for Held {
     }
 }
 
-/// A file of a log and what is done to it.
+/// A file of a log and its I/O.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileUse {
-    /// Its path here.
+    /// Its path on this machine.
     pub path: String,
-    /// How many I/Os of each direction.
+    /// Number of I/Os of each direction.
     pub ios: PerDirection<u64>,
-    /// How many times it is synchronised.
+    /// Number of synchronisations.
     pub syncs: u64,
-    /// Where the furthest I/O ends, in bytes from its beginning.
+    /// End of the furthest I/O, in bytes.
     pub end: u64,
-    /// Where the furthest read ends.
+    /// End of the furthest read, in bytes.
     pub read_end: u64,
-    /// The largest power of two that all its offsets and lengths are multiples of.
+    /// The largest power of two that divides all its offsets and lengths.
     pub grain: u64,
-    /// The log says when it is opened and closed.
+    /// Whether the log opens and closes it.
     pub opens: bool,
-    /// It is opened without O_DIRECT, also where the job has it.
+    /// Whether it is opened without O_DIRECT even if the job has it.
     pub buffered: bool,
-    /// It is one of the files before it, opened once more.
+    /// Whether it is an earlier file, opened a second time.
     pub again: bool,
 }
 
-/// How a file of a log is found here: its path, or why there is none.
+/// Finds a file of a log on this machine: its path, or why there is none.
 pub type Locate<'a> = dyn Fn(&Name) -> Result<String, String> + 'a;
 
 impl Recording {
-    /// Reads a whole log. With `stream`, its path, events are not kept.
+    /// Reads a whole log. With `stream`, the path of the log, events are not kept.
     ///
     /// # Errors
-    /// What is wrong with the log, and where; what `locate` says of a file.
+    /// What is wrong with the log, and where; errors of `locate`.
     pub fn read(
         input: impl BufRead,
         adjust: Adjust,
@@ -119,19 +118,19 @@ impl Recording {
     /// The events of the same log, read again.
     ///
     /// # Errors
-    /// Those of [`Reader::new`].
+    /// As for [`Reader::new`].
     pub fn stream<R: BufRead>(&self, input: R) -> Result<Stream<R>, TraceError> {
         let (adjust, places) = (self.adjust, self.places.clone());
         Ok(Stream { reader: Reader::new(input)?, adjust, places })
     }
 
-    /// Whether any I/O goes this way.
+    /// Whether there is I/O in this direction.
     pub fn has(&self, direction: Direction) -> bool {
         self.sizes[direction].is_some()
     }
 }
 
-/// The events of a log as they are replayed.
+/// The changed events of a log.
 pub struct Stream<R> {
     reader: Reader<R>,
     adjust: Adjust,
@@ -142,7 +141,7 @@ impl<R: BufRead> Stream<R> {
     /// The next event; `None` at the end.
     ///
     /// # Errors
-    /// What is wrong with the log; that it is not the one that was read before.
+    /// What is wrong with the log, or that it is not the log that was read before.
     pub fn next_event(&mut self) -> Result<Option<Event>, TraceError> {
         while let Some(event) = self.reader.next_event()? {
             let Some(event) = self.adjust.apply(event) else { continue };
@@ -154,18 +153,18 @@ impl<R: BufRead> Stream<R> {
     }
 }
 
-/// A recording in the making.
+/// A recording under construction.
 struct Gathered<'a> {
     locate: &'a Locate<'a>,
     adjust: Adjust,
     seen: Recording,
     by_path: HashMap<String, u32>,
-    /// By file, where its last I/O ended.
+    /// The end of the last I/O of each file.
     ends: HashMap<u32, u64>,
 }
 
 impl Gathered<'_> {
-    /// The event as it is replayed, counted.
+    /// Changes an event and counts it.
     fn take(&mut self, event: Event, names: &[Name]) -> Result<Option<Event>, TraceError> {
         let Some(event) = self.adjust.apply(event) else { return Ok(None) };
         let file = self.place(event.file as usize, names)?;
@@ -223,7 +222,7 @@ impl Gathered<'_> {
 }
 
 impl Copying {
-    /// The recording of it. `paths` are those of the ends there are, the source first.
+    /// The recording of the copy. `paths` are those of the existing ends, the source first.
     pub fn recording(&self, paths: Vec<String>) -> Recording {
         let blocks = self.total.div_ceil(self.block.max(1));
         let last = self.last();
@@ -250,7 +249,7 @@ impl Copying {
         seen
     }
 
-    /// What is done to a file: so many blocks from byte `begin` of what is copied.
+    /// The I/O on a file: `blocks` blocks from byte `begin` of the copy.
     fn used(
         &self,
         direction: Direction,
@@ -264,7 +263,7 @@ impl Copying {
         let length = (blocks * self.block).min(self.total - begin);
         let reach = end.start + begin + length;
         let read_end = if direction == Direction::Read { reach } else { 0 };
-        // Of several blocks all but the last are whole.
+        // All blocks but the last are full.
         let whole = if blocks > 1 { self.block } else { 0 };
         let grain = (end.start + begin) | whole | length;
         FileUse {

@@ -1,4 +1,4 @@
-//! Which crate may depend on which. Arrows go one way, so a number is made in one room only.
+//! Dependencies between crates. They go one way, so each figure is computed in one crate only.
 
 use super::Finding;
 use crate::rooms::{ROOMS, XTASK_SEES};
@@ -9,8 +9,8 @@ use std::fs;
 use std::path::Path;
 use toml::{Table, Value};
 
-/// Every dependency of one crate of the workspace on another that [`ROOMS`] does not name. Test
-/// and build dependencies count: a test that needs a forbidden room stands in `cli`.
+/// Every dependency between crates of the workspace that [`ROOMS`] does not allow. Test and build
+/// dependencies count: a test that needs a forbidden crate belongs into `cli`.
 pub fn check(root: &Path) -> Result<Vec<Finding>> {
     let shared = manifest(&root.join("Cargo.toml"))?;
     let shared = shared
@@ -56,7 +56,7 @@ fn manifest(path: &Path) -> Result<Table> {
     text.parse().with_context(|| format!("parsing {}", path.display()))
 }
 
-/// Package names of everything `manifest` depends on, whatever for and on whatever platform.
+/// Package names of all dependencies of `manifest`, of every kind and platform.
 fn dependencies(manifest: &Table, shared: &Table) -> Vec<String> {
     let platforms = manifest.get("target").and_then(Value::as_table).into_iter().flatten();
     let tables = platforms.filter_map(|(_, value)| value.as_table()).chain([manifest]);
@@ -70,7 +70,7 @@ fn dependencies(manifest: &Table, shared: &Table) -> Vec<String> {
     found
 }
 
-/// A dependency may be renamed where it stands or in the workspace's list.
+/// A dependency may be renamed in its place or in the workspace's list.
 fn package_name(key: &str, value: &Value, shared: &Table) -> String {
     let named = |value: &Value| value.get("package").and_then(Value::as_str).map(str::to_string);
     named(value).or_else(|| shared.get(key).and_then(named)).unwrap_or_else(|| key.to_string())

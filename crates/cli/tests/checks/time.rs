@@ -1,4 +1,4 @@
-//! The checks about time: how long, how steadily and how late, on real runs.
+//! The checks of time, steadiness and delays, on real runs.
 
 use crate::common::{
     MemoryFilesystem, Throttle, alone, findings, recorded, recorded_by, scratch, silent, system,
@@ -8,7 +8,7 @@ use record::{Direction, RunRecord, Severity};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Before all others, so that whatever else this machine does cannot delay its workers.
+/// The highest priority, so that other programs cannot delay the workers.
 const FIRST: [&str; 3] = ["chrt", "--fifo", "1"];
 
 const READ: [&str; 6] =
@@ -47,7 +47,7 @@ fn percentiles_of_many_samples_are_supported() {
     silent(&record, "too-few-samples");
 }
 
-/// A filesystem that takes no writes until the value is dropped.
+/// A filesystem that is frozen until the value is dropped.
 struct Frozen(PathBuf);
 
 impl Frozen {
@@ -63,8 +63,8 @@ impl Drop for Frozen {
     }
 }
 
-/// 1000 writes a second for six seconds, with a second without any service in the middle; and how
-/// long it was.
+/// 1000 writes per second for six seconds, with a stall of a second in the middle. Returns the
+/// length of the stall.
 fn stalled() -> (RunRecord, Duration) {
     let own = MemoryFilesystem::new(64 << 20);
     let job = ["--name=paced", "--filename=paced", "--size=4m", "--direct=1", "--rw=randwrite"];
@@ -73,7 +73,7 @@ fn stalled() -> (RunRecord, Duration) {
     let before = own.disk.writes();
     std::thread::scope(|scope| {
         let run = scope.spawn(|| recorded_by(&FIRST, own.path(), 0, &line));
-        // In the middle of its time, once the file is laid out.
+        // In the middle of the run, after the layout.
         crate::common::wait_until("the writes", || own.disk.writes() > before + 1500);
         let frozen = Frozen::new(own.path());
         let since = Instant::now();
@@ -92,8 +92,8 @@ fn a_stall_shows_in_the_response_and_not_in_the_service() {
     assert_eq!(found.severity, Severity::Warning);
     assert!(found.cause.starts_with("a stall"), "{found:?}");
     let latency = &record.jobs[0].results[Direction::Write].latency;
-    // One write a millisecond was due while nothing went, and waited for what was left of it; only
-    // the one under way took that long itself.
+    // During the stall one write was due each millisecond and waited for the rest of it. Only the
+    // write in flight took that long itself.
     let half = stall.as_nanos() as u64 / 2;
     let slow = |histogram: &record::Histogram| histogram.count() - histogram.count_at_most(half);
     let (response, service) = (latency.response.as_ref(), latency.clat.as_ref());
@@ -133,7 +133,7 @@ fn a_throttle_in_the_middle_of_a_run_is_not_steady() {
     let starter = throttle.starter();
     let starter: Vec<&str> = starter.iter().map(String::as_str).collect();
     let line = [&READ[..], &["--runtime=6"]].concat();
-    // Well below what the processors can do, so that it is the limit that changes.
+    // Well below the limit of the CPUs, so that the rate follows the throttle.
     throttle.limit(&own.disk.number(), 5000);
     let before = own.disk.reads();
     let (record, throttled) = std::thread::scope(|scope| {
@@ -148,12 +148,12 @@ fn a_throttle_in_the_middle_of_a_run_is_not_steady() {
     let found = the_finding(&record, "not-steady");
     assert_eq!(found.severity, Severity::Warning);
     let after = found.figures.iter().find(|figure| figure.name == "after").unwrap();
-    // One at a time, the latency is the reciprocal of the rate; the larger change of both is told.
+    // At depth 1, latency is the reciprocal of the rate. The finding states the larger change.
     let rate = match found.text.contains("the rate fell after") {
         true => after.value,
         false => 1e9 / after.value,
     };
-    // A worker that does not come round to ask gets less than the limit.
+    // A worker that is delayed gets less than the limit.
     assert!((200.0..1200.0).contains(&rate), "{found:?}");
     let when = found.figures.iter().find(|figure| figure.name == "changed after").unwrap();
     assert!((when.value - throttled).abs() < 1.5e9, "{throttled}: {found:?}");

@@ -1,4 +1,4 @@
-//! Which I/O is issued: seen by strace, so that nothing our own counters say is taken for granted.
+//! The issued I/O, as strace sees it. fathom's own counters are not trusted here.
 
 use crate::common::schedule::{Ended, logged, on_schedule};
 use crate::common::{FATHOM, FIO, Seeded, alone, loop_device, run, scratch};
@@ -9,7 +9,7 @@ use std::process::Command;
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Call {
     name: &'static str,
-    /// First byte and number of bytes; nothing for a sync of the whole file.
+    /// First byte and number of bytes; `None` for a sync of the whole file.
     range: Option<(u64, u64)>,
 }
 
@@ -26,12 +26,12 @@ fn calls(program: &[&str], target: &Path, arguments: &[&str]) -> Vec<Call> {
     command.arg(format!("--filename={}", target.display())).args(arguments);
     let ran = run(command.current_dir(target.parent().unwrap())).expect(0);
     let found: Vec<(&str, Call)> = ran.err.lines().filter_map(call).collect();
-    // The layout has threads of its own before.
+    // Threads of the layout come before the worker.
     let worker = found.last().map(|(thread, _)| *thread);
     found.into_iter().filter(|(thread, _)| Some(*thread) == worker).map(|(_, call)| call).collect()
 }
 
-/// The thread and the call of a line of strace.
+/// Parses the thread and the call from a line of strace.
 fn call(line: &str) -> Option<(&str, Call)> {
     let (thread, rest) = match line.strip_prefix("[pid ") {
         Some(rest) => rest.split_once("] ")?,
@@ -41,7 +41,8 @@ fn call(line: &str) -> Option<(&str, Call)> {
     let arguments: Vec<&str> = arguments.split(')').next()?.split(", ").collect();
     let number = |index: usize| {
         let text: &&str = arguments.get(index)?;
-        // A call that another thread's came between ends so, and with its result further on.
+        // strace ends a line like this if another thread's call interrupts it. The result follows
+        // later.
         let text = text.trim_end_matches(" <unfinished ...>");
         text.trim_matches(['[', ']']).parse::<u64>().ok()
     };
@@ -53,7 +54,7 @@ fn call(line: &str) -> Option<(&str, Call)> {
     let name = CALLS.into_iter().find(|call| *call == name)?;
     let range = match name {
         "pread64" | "pwrite64" => Some((number(3)?, number(2)?)),
-        // Beyond all data: it only asks whether something failed on its way to the disk.
+        // A call beyond all data only asks for write errors.
         "sync_file_range" if number(1) == Some(1 << 62) => return None,
         "sync_file_range" => Some((number(1)?, number(2)?)),
         _ => None,
@@ -70,7 +71,8 @@ fn ranges(calls: &[Call], names: &[&str]) -> Vec<(u64, u64)> {
     calls.iter().filter(|c| names.contains(&c.name)).filter_map(|c| c.range).collect()
 }
 
-/// Panics if a byte is touched twice or lies outside of `start..end`; the bytes not touched.
+/// Panics if a byte is accessed twice or is outside of `start..end`. Returns the bytes that are not
+/// accessed.
 #[track_caller]
 fn untouched(mut ranges: Vec<(u64, u64)>, start: u64, end: u64, what: &str) -> u64 {
     ranges.sort_unstable();
@@ -91,7 +93,7 @@ const IO: [&str; 2] = ["pread64", "pwrite64"];
 fn a_random_pass_touches_every_byte_once() {
     let directory = scratch();
     let target = directory.path().join("target");
-    // Options and the smallest block: less than one of them may be left.
+    // Options and the smallest block. Less than that may be left over.
     let sizes = [
         ("--bs=4k", 4096),
         ("--bs=1000", 1000),
@@ -199,7 +201,7 @@ fn the_seed_decides() {
     }
 }
 
-/// The order of I/O and what makes it durable, and where sequential I/O goes.
+/// The order of I/O and syncs, and the offsets of sequential I/O.
 #[test]
 fn sequences_are_the_oracle_s() {
     for job in [
@@ -252,7 +254,7 @@ fn rates_are_kept() {
     }
 }
 
-/// Arrivals of a Poisson process: as many as its rate says, within five standard deviations.
+/// A Poisson process has as many arrivals as its rate demands, within five standard deviations.
 #[test]
 fn poisson_rates_are_kept() {
     let [ios, _] = rated(&["--rate_iops=5000", "--rate_process=poisson"]);

@@ -12,7 +12,7 @@ fn write_hints_are_taken_with_and_without_direct() {
             fathom(directory.path(), &[&job[..], &[&hint, direct]].concat()).expect(0);
         }
     }
-    // No such lifetime.
+    // An unknown lifetime.
     fathom(directory.path(), &["--name=a", "--size=4k", "--write_hint=soon"]).expect(2);
 }
 
@@ -30,7 +30,7 @@ fn atomic_writes_need_an_engine_that_asks_for_them_and_go_past_the_cache() {
 
 #[test]
 fn the_kernel_is_asked_for_atomic_writes_by_every_engine_that_can() {
-    // A filesystem without atomic writes refuses each of them, which shows that it was asked.
+    // A filesystem without atomic writes refuses each of them, which shows that the flag was set.
     let directory = scratch();
     for engine in ["pvsync2", "libaio", "io_uring"] {
         let engine = format!("--ioengine={engine}");

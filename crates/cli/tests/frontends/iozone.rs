@@ -59,7 +59,7 @@ fn buffered_figures_are_marked_as_those_of_memory() {
         iozone(directory.path(), &["-i", "0", "-i", "1", "-s", "512", "--no-record"]).expect(0);
     assert_eq!(rows(&ran)[0].len(), 6, "{}", ran.out);
     let worth = ran.out.split("What answered").nth(1).unwrap();
-    // What was written a moment ago is read from memory, whatever was written back meanwhile.
+    // Data that was just written is read from memory, even if it has been written back.
     for name in ["read ", "reread "] {
         let line = worth.lines().find(|line| line.starts_with(name)).unwrap();
         assert!(line.contains(" 512       4   mem "), "{line}");
@@ -166,7 +166,7 @@ fn order(at: &Path, operation: &str) -> Vec<u64> {
     log.lines().map(offset).collect()
 }
 
-/// As IOzone 3.489 was seen to do by strace.
+/// Oracle: strace of IOzone 3.489.
 #[test]
 fn records_are_read_in_iozones_order() {
     let directory = scratch();
@@ -199,7 +199,7 @@ fn figures_go_to_spreadsheets_and_programs() {
 fn a_full_disk_keeps_what_was_measured() {
     let filesystem = MemoryFilesystem::new(16 << 20);
     let at = filesystem.path();
-    // What is there counts for room, and of this file nothing is there but its size.
+    // Allocated blocks count as room, and this sparse file has none.
     fs::File::create(at.join("iozone.tmp")).unwrap().set_len(64 << 20).unwrap();
     let line = ["-s", "1m", "-s", "64m", "-r", "64", "-i", "0", "-+n", "-I", "--no-record"];
     let ran = iozone(at, &line).expect(1);

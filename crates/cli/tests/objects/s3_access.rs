@@ -1,5 +1,4 @@
-//! How `fathom s3` gets at a store: TLS, names of buckets in hosts, tokens, profiles, keys of the
-//! customer's own.
+//! Access of `fathom s3` to a store: TLS, buckets in host names, tokens, profiles, customer keys.
 
 use crate::common::s3::{
     SECRET, below, done, encrypted, options, recorded, requests, s3, s3_at, s3_bare, server,
@@ -12,7 +11,7 @@ use test_servers::{Authority, S3Options, S3Server};
 
 const SHORT: &str = "--size=4k --duration=1 --concurrent=4 --record=r.json";
 
-/// It is refused before anything is put, and these words say why.
+/// The command is refused before anything is put, with these words.
 #[track_caller]
 fn refused(command: &mut Command, words: &[&str]) {
     let ran = run(command).expect(3);
@@ -20,7 +19,7 @@ fn refused(command: &mut Command, words: &[&str]) {
     words.iter().for_each(|word| assert!(said.contains(word), "{word}: {said}"));
 }
 
-/// Encryption and content, as the record has them, of a run that put something.
+/// Encryption and content protection in the record of a run that put objects.
 #[track_caller]
 fn how(at: &Path) -> (String, String) {
     let record = recorded(at);
@@ -189,7 +188,7 @@ fn profiles_say_where_the_store_is_and_who_asks() {
     let unknown = run(&mut put("--profile=lob")).expect(2);
     assert!(joined(&unknown.err).contains("lob"), "{}", unknown.err);
     refused(put("--profile=lab --region=us-east-1").env("AWS_PROFILE", "x"), &["eu-north-1"]);
-    // Keys of variables go before those of a profile that was not named.
+    // Keys in variables take precedence over those of the default profile.
     let variables = [("AWS_ACCESS_KEY_ID", "minioadmin"), ("AWS_SECRET_ACCESS_KEY", SECRET)];
     run(put("").envs(variables)).expect(0);
     assert_eq!(server.memory.keys("bucket"), []);

@@ -1,4 +1,4 @@
-//! Files: their names, places, sizes and whether data is in them equal what the oracle leaves.
+//! Files: their names, directories, sizes and data are the same as the oracle's.
 
 use crate::common::{FATHOM, FIO, Ran, Seeded, at_once, run, scratch};
 use rustix::fs::{SeekFrom, seek};
@@ -8,17 +8,18 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::Command;
 
-/// What is of a file on the disk.
+/// The state of a file on the disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Held {
     size: u64,
-    /// Bytes not in holes, as SEEK_DATA has them: space never written to is a hole.
+    /// Bytes outside of holes, by SEEK_DATA. Allocated space that was never written is a hole.
     data: u64,
-    /// All of it has its space.
+    /// Whether all its blocks are allocated.
     allocated: bool,
 }
 
-/// Every file below a directory by its path there; directories end with a slash and hold nothing.
+/// Every file below a directory by its relative path. Directories end with a slash and have no
+/// state.
 fn tree(root: &Path) -> BTreeMap<String, Option<Held>> {
     let mut found = BTreeMap::new();
     let mut open = vec![root.to_owned()];
@@ -53,7 +54,7 @@ fn under(program: &[&str], directory: &Path, arguments: &[&str]) -> Ran {
     run(command.arg("60").args(program).args(arguments).current_dir(directory))
 }
 
-/// What a program leaves in a directory that holds the directories 0, 1 and 2 before.
+/// The files that a program leaves in a directory that contained the directories 0, 1 and 2.
 fn left_by(program: &[&str], arguments: &[&str], job: &str) -> BTreeMap<String, Option<Held>> {
     let directory = scratch();
     let root = directory.path().join("root");
@@ -66,7 +67,7 @@ fn left_by(program: &[&str], arguments: &[&str], job: &str) -> BTreeMap<String, 
     let arguments = if job.is_empty() { arguments.to_vec() } else { vec![path] };
     let ran = under(program, &root, &arguments);
     let failed = ran.out.lines().filter(|l| l.contains("err=") && !l.contains("err= 0"));
-    // The oracle dies of some jobs, but not before it has laid them out.
+    // The oracle crashes on some jobs, but only after the layout.
     assert!(
         ran.code == 0 || program == [FIO],
         "{program:?}: {:?} {}\n{job}",
@@ -79,8 +80,7 @@ fn left_by(program: &[&str], arguments: &[&str], job: &str) -> BTreeMap<String, 
 /// A file's name and its size in MiB.
 type Shown = (&'static str, u64);
 
-/// Every command of the fio guide that shows files, with what it shows: some of them, and how many
-/// there are.
+/// Every command of the fio guide that shows files: some of the files, and their number.
 const GUIDE: [(&str, &[Shown], usize); 7] = [
     ("--directory=0/", &[("0/test.0.0", 10), ("0/test.5.0", 10)], 6),
     ("--directory=0/:1/", &[("0/test.0.0", 10), ("1/test.1.0", 10), ("0/test.4.0", 10)], 6),
@@ -112,7 +112,7 @@ fn the_guide_s_files() {
     });
 }
 
-/// Where the files of a section lie and what they are called.
+/// The directories and names of a section's files.
 fn names(random: &mut Seeded, name: &str, set: &mut impl FnMut(&str, &str)) {
     if random.percent(60) {
         set("directory", random.one(&["0", "0:1", "0:1:2", "./1/", "2"]));
@@ -154,7 +154,7 @@ fn section(seed: u64) -> String {
     if random.percent(40) {
         set("fallocate", random.one(&["none", "posix", "native", "keep", "truncate", "0", "1"]));
     }
-    // Nothing can be read or mapped of a file that its open makes.
+    // A file that is created when it is opened cannot be read or mapped.
     let open = rw == "write" && engine != "mmap" && random.percent(40);
     if open {
         set("create_on_open", "1");
@@ -175,7 +175,7 @@ fn section(seed: u64) -> String {
     if random.percent(10) {
         set("offset", "8k");
     }
-    // What was laid out is seen where little of it is done, and that not at random.
+    // The layout can be seen only if little sequential I/O follows it.
     if rw != "randwrite" && !open && random.percent(70) {
         set("number_ios", "1");
     }
@@ -206,7 +206,7 @@ fn generated_layouts() {
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Sizes that are drawn need not be the oracle's, but lie where they have to.
+/// Random sizes may differ from the oracle's, but must be within the range.
 #[test]
 fn file_sizes_of_a_range() {
     let arguments =

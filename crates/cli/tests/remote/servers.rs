@@ -1,4 +1,4 @@
-//! Jobs that run on servers: what a client sends, shows and survives.
+//! Jobs on servers: what a client sends and prints, and which errors it survives.
 
 use crate::common::served::{LONG, Served, client, job_file};
 use crate::common::{FIO, Running, free_port, is_served, run, scratch, wait_until};
@@ -29,10 +29,10 @@ fn a_run_on_a_server_prints_what_fios_client_prints() {
     assert_eq!(shape(&ours.out), shape(&theirs.out));
 }
 
-/// Lines of a report with everything that differs from run to run taken out.
+/// Lines of a report without everything that differs from run to run.
 fn shape(text: &str) -> Vec<String> {
     let varies = ["clat", "lat (", "bw (", "iops", "|", "cpu", "slat"];
-    // A slow run gets a status line, which what follows is written over.
+    // A slow run has a status line, which is overwritten.
     let shown = text.lines().map(|line| line.rsplit('\r').next().unwrap_or(line));
     let lines = shown.filter(|line| {
         let line = line.trim_start();
@@ -229,7 +229,7 @@ fn a_port_in_use_and_a_server_that_is_not_there_are_told() {
     assert!(ran.err.contains("an address is HOST"), "{}", ran.err);
 }
 
-/// What comes until the other side closes.
+/// Everything received until the other side closes.
 fn all_of(stream: &mut TcpStream) -> String {
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).unwrap();
@@ -385,7 +385,7 @@ fn records_and_conditions_hold_for_servers_as_well() {
     let served = Served::start(directory.path(), &[]);
     let own = served.client();
     let with = |outcome: &str| {
-        // So short a run leaves it open whether the condition is met.
+        // The condition is undecided for such a short run.
         let job = ["--name=a", "--size=16k", "--rw=write", "--accept=iops>1"];
         let more = ["--record=r.json", outcome];
         client("run", directory.path(), &[&[own.as_str()], &job[..], &more].concat())
@@ -417,7 +417,7 @@ fn logs_and_states_come_to_the_client() {
     assert!(!there.iter().any(|name| name.contains(".log")), "{there:?}");
 }
 
-/// More than goes into one message.
+/// A log longer than a message.
 #[test]
 fn a_long_log_comes_whole() {
     let (directory, there) = (scratch(), scratch());

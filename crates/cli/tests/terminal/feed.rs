@@ -1,5 +1,5 @@
-//! What a run tells while it goes on: who listens is told, whoever does not read is left behind, and
-//! what is left by those that are gone is removed.
+//! The live feed of a run: readers receive it, slow readers are dropped, and files of processes
+//! that ended are removed.
 
 use crate::common::tty::{SEEN_RUNNING, Tty};
 use crate::common::{FATHOM, Running, scratch, wait_until};
@@ -25,7 +25,7 @@ const LONG: [&str; 8] = [
     "--runtime=60",
 ];
 
-/// A run with a runtime directory of its own.
+/// A run with its own runtime directory.
 struct Told {
     running: Running,
     runtime: TempDir,
@@ -45,7 +45,7 @@ impl Told {
         self.runtime.path().join("fathom")
     }
 
-    /// What is listed, once something is that runs.
+    /// The listed process, as soon as a running one is listed.
     #[track_caller]
     fn listed(&self) -> FeedProcess {
         let directory = self.directory();
@@ -71,7 +71,7 @@ fn head(follow: &mut FeedReader) -> RunInfo {
     }
 }
 
-/// The next moment that satisfies a condition.
+/// The next moment that meets a condition.
 #[track_caller]
 fn moment(follow: &mut FeedReader, wanted: impl Fn(&Moment) -> bool) -> Moment {
     loop {
@@ -184,7 +184,7 @@ fn repeats_tell_of_each_run_and_so_does_the_name_fio() {
     assert_eq!(head(&mut follow).arguments[1], "fio");
     moment(&mut follow, |moment| moment.jobs[0].state == State::Running);
     told.running.signal(Signal::TERM);
-    // fio's code.
+    // fio's exit code.
     told.running.end().expect(128);
 }
 
@@ -202,7 +202,7 @@ fn a_directory_that_is_not_ones_own_is_not_used_and_costs_the_run_nothing() {
     assert!(feed::list(&runtime.path().join("fathom")).is_err());
 }
 
-/// `fathom watch ARGUMENTS` where runs are found in `runtime`.
+/// `fathom watch ARGUMENTS` with the runtime directory `runtime`.
 #[track_caller]
 fn watch(runtime: &Path, arguments: &[&str]) -> crate::common::Ran {
     let mut command = Command::new(FATHOM);
@@ -269,7 +269,7 @@ fn a_feed_is_made_only_while_somebody_listens() {
     head(&mut follow);
     moment(&mut follow, |_| true);
     drop(follow);
-    // The one that comes next is told what was made before it, and no more than that at once.
+    // A later reader receives the earlier figures, and only those, at once.
     std::thread::sleep(Duration::from_secs(4));
     let mut follow = told.follow();
     head(&mut follow);

@@ -10,15 +10,16 @@ use parquet::schema::types::{Type, TypePtr};
 use std::io::Write;
 use std::sync::Arc;
 
-/// Why no Parquet file could be written.
+/// The error of writing a Parquet file.
 pub use parquet::errors::ParquetError;
 
 impl Table {
-    /// Writes it as a Parquet file of one row group: texts as UTF-8, whole numbers as INT64, real ones
-    /// as DOUBLE; numbers that are not there are null. Compressed by Snappy, which every reader knows.
+    /// Writes the table as a Parquet file of one row group: texts as UTF-8, whole numbers as INT64,
+    /// real numbers as DOUBLE; missing numbers are null. It is compressed with Snappy, which every
+    /// reader supports.
     ///
     /// # Errors
-    /// Those of writing to `out`.
+    /// When `out` cannot be written.
     pub fn parquet(&self, out: impl Write + Send) -> Result<()> {
         let fields = self.columns.iter().map(field).collect::<Result<Vec<_>>>()?;
         let schema = Type::group_type_builder("fathom").with_fields(fields).build()?;
@@ -50,7 +51,7 @@ impl Table {
     }
 }
 
-/// Readers know few unsigned types; no count of a run comes near the end of the signed ones.
+/// Few readers support unsigned types, and no count of a run exceeds the signed range.
 fn signed(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
@@ -65,7 +66,7 @@ fn field(column: &Column) -> Result<TypePtr> {
     Ok(Arc::new(builder.with_repetition(repetition).with_logical_type(logical).build()?))
 }
 
-/// Values that may be missing: the level says of each whether it is there.
+/// Writes values that may be missing: the level of each says whether it exists.
 fn write<T: DataType>(
     writer: &mut SerializedColumnWriter<'_>,
     values: &[Option<T::T>],

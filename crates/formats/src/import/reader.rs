@@ -4,9 +4,9 @@ use super::error::ImportError;
 use serde_json::Value;
 use std::cell::Cell;
 
-/// No single number of a run is larger: the largest whole number that JSON readers keep exactly.
+/// The largest accepted number: the largest whole number that JSON readers keep exactly.
 const LARGEST: u64 = 1 << 53;
-/// All numbers of a document together: far below where adding them up overflows.
+/// The largest accepted sum of all numbers, far below an overflow.
 const TOTAL_MAX: f64 = (1_u64 << 62) as f64;
 
 /// An object of a document, with the job that errors name and the sum of all numbers read so far.
@@ -22,7 +22,7 @@ impl<'a> Object<'a> {
         Object { value, job: "", sum }
     }
 
-    /// The same object for errors that name this job.
+    /// The same object, with this job in errors.
     pub(super) fn of_job<'b>(self, job: &'b str) -> Object<'b>
     where
         'a: 'b,
@@ -30,7 +30,7 @@ impl<'a> Object<'a> {
         Object { job, ..self }
     }
 
-    /// An object under a key; of nothing where there is none.
+    /// The object under a key; empty if there is none.
     pub(super) fn at(self, key: &str) -> Self {
         Object { value: &self.value[key], ..self }
     }
@@ -41,7 +41,7 @@ impl<'a> Object<'a> {
         values.map(move |value| Object { value, ..self })
     }
 
-    /// A whole number; 0 where there is none.
+    /// A whole number; 0 if there is none.
     pub(super) fn count(self, key: &str) -> Result<u64, ImportError> {
         match &self.value[key] {
             Value::Null => Ok(0),
@@ -55,7 +55,7 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// A number that is not negative; 0 where there is none.
+    /// A number that is not negative; 0 if there is none.
     pub(super) fn real(self, key: &str) -> Result<f64, ImportError> {
         match &self.value[key] {
             Value::Null => Ok(0.0),
@@ -69,7 +69,7 @@ impl<'a> Object<'a> {
         number.ok_or_else(|| wrong(self.job, key, value, "a number from 0 to 2^53"))
     }
 
-    /// An errno; 0 where there is none.
+    /// An errno; 0 if there is none.
     pub(super) fn errno(self, key: &str) -> Result<i32, ImportError> {
         match &self.value[key] {
             Value::Null => Ok(0),
@@ -80,7 +80,7 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// The text under a key; empty where there is none.
+    /// The text under a key; empty if there is none.
     pub(super) fn text(self, key: &str) -> &'a str {
         self.value[key].as_str().unwrap_or_default()
     }

@@ -29,16 +29,16 @@ pub(super) struct Sample {
     pub ms: u64,
     /// The value; the unit is the log's.
     pub value: u64,
-    /// The greatest one, beside a mean.
+    /// The maximum, beside a mean.
     pub max: Option<u64>,
     pub direction: Direction,
     pub bytes: u64,
     pub offset: Option<u64>,
     /// As the kernel encodes it.
     pub priority: u16,
-    /// It is shown as it is, not only whether it is high.
+    /// Whether it is shown in full, not only as high or not.
     pub priority_in_full: bool,
-    /// When it was issued, in nanoseconds.
+    /// Time of issue, in nanoseconds.
     pub issued: Option<u64>,
 }
 
@@ -113,7 +113,7 @@ impl Sample {
     }
 }
 
-/// Fills `bytes`; false at the end of what there is.
+/// Fills `bytes`. Returns false at the end of the input.
 fn fill(from: &mut impl Read, bytes: &mut [u8]) -> Result<bool, InflateError> {
     let mut filled = 0;
     while filled < bytes.len() {
@@ -151,7 +151,7 @@ impl<W: Write> Writer<W> {
 /// What is wrong with a compressed log.
 #[derive(Debug, thiserror::Error)]
 pub enum InflateError {
-    /// It is something else.
+    /// It is not a compressed log.
     #[error("this is no compressed log; one is written with log_store_compressed=1")]
     NoLog,
     /// It ends too early.
@@ -165,9 +165,9 @@ pub enum InflateError {
 /// Prints a compressed log as lines.
 ///
 /// # Errors
-/// It is none, or damaged; what could be read before was printed.
+/// It is not a compressed log, or damaged; the readable part was printed.
 pub fn inflate(mut log: impl BufRead, out: &mut impl Write) -> Result<(), InflateError> {
-    // One stream follows the other.
+    // The file may contain several streams.
     while !log.fill_buf().map_err(|_| InflateError::NoLog)?.is_empty() {
         let mut stream = ZlibDecoder::new(&mut log);
         while let Some(sample) = Sample::read(&mut stream)? {

@@ -22,7 +22,7 @@ pub(super) fn stats(out: &mut String, name: &str, latency: &LatencyStats) {
     );
 }
 
-/// "    clat percentiles (usec):" and the table under it; nothing when there are none.
+/// "    clat percentiles (usec):" and the table below it; nothing without percentiles.
 pub(super) fn percentiles(out: &mut String, name: &str, latency: &LatencyStats) {
     let percentiles = &latency.percentiles;
     let (Some(first), Some(last)) = (percentiles.first(), percentiles.last()) else { return };
@@ -47,14 +47,14 @@ pub(super) fn percentiles(out: &mut String, name: &str, latency: &LatencyStats) 
     }
 }
 
-/// Decimals a percentile needs to be written in full, at most 6.
+/// Decimals needed to print a percentile in full, at most 6.
 fn decimals_of(percentile: f64) -> usize {
     let text = format!("{percentile:.6}");
     let text = text.trim_end_matches('0');
     text.find('.').map_or(0, |point| text.len() - point - 1)
 }
 
-/// Lines of shares by class, at most five a line, classes without any left out.
+/// Lines of shares by class, at most five per line. Empty classes are skipped.
 pub(super) fn classes(out: &mut String, unit: &str, bounds: &[&str], shares: &[f64]) {
     let entries: Vec<String> = bounds
         .iter()

@@ -2,7 +2,7 @@ use super::*;
 use crate::testing;
 use record::{Cell, Coordinate, RecordSet, RunRecord};
 
-/// A run that stands at these values of dimensions, with so many reads.
+/// A run at these values of dimensions, with `ios` reads.
 fn run(at: &[(&str, &str)], round: u32, ios: u64) -> RunRecord {
     let mut run = testing::mixed();
     run.facts.hostname = "alpha".into();
@@ -24,7 +24,7 @@ fn source(name: &str, runs: Vec<RunRecord>) -> Source {
     Source::new(name, &format!("{name}.json"), set)
 }
 
-/// A full grid over these dimensions, twice, the figures rising with every place.
+/// A full grid over these dimensions, twice, with rising figures.
 fn grid<'a>(name: &str, dimensions: &[(&'a str, &'a [&'a str])]) -> Source {
     let mut places: Vec<Vec<(&'a str, &'a str)>> = vec![Vec::new()];
     for (dimension, values) in dimensions {

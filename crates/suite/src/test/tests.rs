@@ -62,7 +62,7 @@ fn what_is_left_only_shrinks() {
     while let Some(step) = test.next() {
         test.completed(&disk.run(&step));
         let now = test.expected().left;
-        // The knees may turn out to save or to add a cell.
+        // The search for the knee may need more or fewer cells.
         assert!(now <= left, "{now:?} after {left:?}");
         left = now;
     }

@@ -68,8 +68,9 @@ impl Stream {
         }
     }
 
-    /// Ends the connection after the other side has got everything. A connection that is closed while
-    /// the other side still sends is reset, and what the other side has not read yet is lost.
+    /// Ends the connection after the other side has received everything. A connection that is
+    /// closed while the other side still sends is reset, and data that the other side has not read
+    /// yet is lost.
     pub fn finish(&self) {
         // It may be closed already.
         let _ = match self {
@@ -274,7 +275,7 @@ pub fn describe_error(error: &FrameError) -> String {
 mod tests {
     use super::*;
 
-    /// More than the buffers of a receiver that reads nothing take.
+    /// More bytes than the buffers of a receiver hold that does not read.
     const BYTES: usize = 8 << 20;
 
     #[test]
@@ -289,7 +290,7 @@ mod tests {
         let mut received = vec![0; BYTES - (1 << 20)];
         client.read_exact(&mut received).unwrap();
         for _ in 0..100 {
-            // Heartbeats that nobody waits for.
+            // The server does not read these heartbeats.
             client.write_all(b"alive").unwrap();
             std::thread::sleep(Duration::from_millis(1));
         }

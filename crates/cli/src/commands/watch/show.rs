@@ -222,7 +222,7 @@ impl ScreenSession {
 fn title(start: &Start, pace: String) -> Title {
     let what = start.path.clone().unwrap_or_else(|| "all disks".into());
     let what = format!("{what}  {}  {}", start.hostname, start.kernel);
-    // Control characters would be obeyed by the terminal.
+    // The terminal would interpret control characters.
     let what = what.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
     Title { program: "fathom watch".into(), what, pace }
 }
