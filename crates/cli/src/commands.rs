@@ -5,6 +5,7 @@ mod app_step;
 mod compare;
 mod compat;
 mod diagnose;
+mod examples;
 mod inspect;
 mod knee;
 mod manual;
@@ -82,6 +83,8 @@ subcommands! {
     /// Run jobs from files or options (those of fio), and report.
     #[command(disable_help_flag = true)]
     Run(RawArguments) => |raw: &RawArguments| Ok(run::main(Dialect::Fathom, &raw.words)),
+    /// List the job files that come with fathom, each with the question that it answers, or print one.
+    Examples(examples::Arguments) => examples::main,
     /// Show the storage under a path and what it means for a benchmark; changes nothing.
     Inspect(inspect::Arguments) => inspect::main,
     /// Find in five steps why the storage under a path is slow.

@@ -11,7 +11,7 @@ use crate::invocation::{Action, Dialect, Inputs, Invocation, Override};
 use crate::options::{self, Kind, OptionDef};
 use crate::profile::{self, Profile, ProfileOption};
 use crate::program_options::{OPTIONS, ProgramOption, Role, Takes};
-use crate::{apply, clients};
+use crate::{apply, clients, examples};
 use record::{Format, Severity};
 
 /// Parses a command line (without the program's name) and the job files it names.
@@ -75,6 +75,19 @@ struct Scan {
     profile: Option<&'static Profile>,
     profile_options: profile::Given,
     diagnostics: Diagnostics,
+}
+
+/// An example as a job file, and the option that puts its files into the directory that is named.
+fn example_in(name: &str, place: &[String], is_here: bool) -> Result<(String, Setting), String> {
+    let path = examples::path(examples::example(name)?);
+    let [directory] = place else {
+        return Err("name one directory to use, such as '.'".into());
+    };
+    if !is_here {
+        return Err("an example runs on this machine, with fathom run".into());
+    }
+    let (name, value) = ("directory".to_owned(), Some(directory.clone()));
+    Ok((path, Setting { name, value, origin: Origin::command_line() }))
 }
 
 /// The option that a name on the command line means.
@@ -180,6 +193,20 @@ impl Scan {
                     sections.splice(0..0, defaults.iter().cloned());
                 }
                 Err(text) => diagnostics.error(&Origin::command_line(), text),
+            }
+        }
+        if let Some(name) = &invocation.example {
+            let place = invocation.job_files.as_slice();
+            match example_in(name, place, here && dialect == Dialect::Fathom) {
+                Ok((path, directory)) => {
+                    sections[0].settings.push(directory);
+                    invocation.job_files = vec![path];
+                }
+                Err(text) => {
+                    // The directory is no job file.
+                    invocation.job_files.clear();
+                    diagnostics.error(&Origin::command_line(), format!("--example: {text}"));
+                }
             }
         }
         if here {

@@ -6,7 +6,7 @@
 
 use crate::error::{Diagnostics, Origin};
 use crate::invocation::{Dialect, Inputs};
-use crate::{expand, options};
+use crate::{examples, expand, options};
 use record::SourceText;
 use std::io;
 use std::path::Path;
@@ -95,7 +95,11 @@ impl Reader<'_> {
             current: Current::None { reported: false },
             included: 0,
         };
-        match self.inputs.read(path) {
+        let bytes = match examples::text(path) {
+            Some(text) => Ok(text.into()),
+            None => self.inputs.read(path),
+        };
+        match bytes {
             Ok(bytes) => self.lines(&bytes, &[path], &mut parsed, diagnostics),
             Err(error) => diagnostics.error(&Origin::command_line(), unreadable(path, &error)),
         }

@@ -139,6 +139,8 @@ pub struct Invocation {
     pub repeat: Option<u32>,
     /// Job files to run in turn with this run.
     pub interleave: Vec<String>,
+    /// `--example`: the name of an example to run in place of job files.
+    pub example: Option<String>,
     /// Samples of the machine per second; 0: only at the start and the end; `None`: ten.
     pub sample_hz: Option<f64>,
     /// Whether the record keeps serial numbers.

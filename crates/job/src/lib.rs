@@ -11,6 +11,7 @@ mod command_line;
 pub mod debug;
 pub mod docs;
 mod error;
+pub mod examples;
 mod expand;
 mod explain;
 mod file;

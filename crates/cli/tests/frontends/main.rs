@@ -1,4 +1,4 @@
-//! The command lines of other tools, results imported from them, and application benchmarks.
+//! The command lines of other tools, results imported from them, application benchmarks, and the examples.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -7,6 +7,7 @@ mod app;
 mod app_servers;
 mod dd;
 mod diskspd;
+mod examples;
 mod hdparm;
 mod import;
 mod iozone;
