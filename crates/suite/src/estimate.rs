@@ -20,11 +20,41 @@ impl Estimated {
         Estimated { value, interval }
     }
 
+    /// A figure that nothing bounds.
+    pub(crate) fn unbounded(value: f64) -> Option<Estimated> {
+        Some(Estimated { value, interval: None })
+    }
+
     /// The same in another unit.
     pub(crate) fn times(self, factor: f64) -> Estimated {
         let interval = self.interval.map(|(low, high)| (low * factor, high * factor));
         Estimated { value: self.value * factor, interval }
     }
+}
+
+/// The mean of values as a multiple of the mean of others; `None` if that is not above 0.
+///
+/// The interval comes from the difference of the means of the logarithms, with the interval
+/// of each (MOVER: Donner and Zou, "Closed-form confidence intervals for functions
+/// of the normal mean and standard deviation", Statistical Methods in Medical Research 21, 2012).
+pub(crate) fn ratio(values: &[f64], of: &[f64], seed: u64) -> Option<Estimated> {
+    if values.is_empty() || of.is_empty() {
+        return None;
+    }
+    let base = summary(of, seed).mean.value;
+    let value = (base > 0.0).then(|| summary(values, seed).mean.value / base)?;
+    if !values.iter().chain(of).all(|value| *value > 0.0) {
+        return Estimated::unbounded(value);
+    }
+    let logarithm = |all: &[f64]| {
+        let all: Vec<f64> = all.iter().map(|value| value.ln()).collect();
+        summary(&all, seed).mean
+    };
+    let (new, old) = (logarithm(values), logarithm(of));
+    let difference = new.value - old.value;
+    let low = difference - (new.value - new.low).hypot(old.high - old.value);
+    let high = difference + (new.high - new.value).hypot(old.value - old.low);
+    Some(Estimated::new(value, Estimate { value, low: low.exp(), high: high.exp() }))
 }
 
 /// IOPS from those of each round: how they vary from round to round, which takes in more of what

@@ -103,6 +103,9 @@ pub struct Arguments {
     /// Show the gain over earlier runs: their name in the archive, or the file of their --record.
     #[arg(long, value_name = "RUNS")]
     reference: Option<PathBuf>,
+    /// Show the time of each phase as a share of all phases (total), or of this phase.
+    #[arg(long, value_name = "total|PHASE", default_value = "total")]
+    percent_of: String,
     /// Seed of the generated files and rows.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -134,13 +137,24 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
         SuiteOptions { left_behind: scratch.left_behind(), ..arguments.output.suite_options() };
     let mut task =
         PhaseTask::new(&request, arguments.repeat, fixture, &scratch, &runner, options.clone())?;
+    let related_to = Some(arguments.percent_of.as_str()).filter(|phase| *phase != "total");
+    if let Some(phase) = related_to.filter(|phase| !task.phases().any(|name| name == *phase)) {
+        let names: Vec<&str> = task.phases().collect();
+        let names = record::human::list(&names);
+        let refusal = format!("--percent-of={phase}: name total or one of the phases {names}");
+        task.close();
+        return Err(Refusal::usage(refusal));
+    }
     let mut set = runner::empty_set("app", arguments.seed);
     let mut archive = archive.with_seed(set.seed);
     let end = suites::run_task(&mut task, &runner, &options, &mut set, &mut archive);
     let fixture_failure = task.close();
     let saved = suites::save(&mut archive, &set);
     scratch.remove();
-    let conclusion = suite::app::conclude(&set, reference.as_ref());
+    let mut conclusion = suite::app::conclude(&set, reference.as_ref());
+    if let Some(phase) = related_to {
+        conclusion.relate_to(phase, &set);
+    }
     let mut output = Output::Stdout;
     output.write(&match arguments.output.json {
         true => report::json::suite::app(&conclusion, arguments.seed, &saved),

@@ -121,6 +121,7 @@ fn design(arguments: &Arguments) -> Result<Design> {
         return Err(Refusal::usage(wrong.join("\n")));
     }
     design.check().map_err(Refusal::usage)?;
+    arguments.tables(&design)?;
     Ok(design)
 }
 
@@ -161,6 +162,7 @@ fn lock(at: &Path) -> Result<File> {
 fn resume(arguments: &Arguments, given: &Path) -> Result<u8> {
     let at = std::path::absolute(given).with_context(|| given.display().to_string())?;
     let manifest = directory::manifest(&at).map_err(unusable)?;
+    arguments.tables(&manifest.design)?;
     let _lock = lock(&at)?;
     directory::tidy(&at)?;
     std::env::set_current_dir(&manifest.directory)
@@ -269,10 +271,7 @@ fn report(
     signal: Option<i32>,
     output: &mut Output,
 ) -> Result<bool> {
-    let wanted = suite::sweep::TableOptions {
-        measures: arguments.measures()?,
-        baseline: arguments.baseline(),
-    };
+    let wanted = arguments.tables(&manifest.design)?;
     let mut conclusion = suite::sweep::conclude(set, &manifest.design, &wanted);
     conclusion.interrupted_by = signal;
     output.write(&match arguments.json {

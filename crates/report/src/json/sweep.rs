@@ -63,17 +63,23 @@ fn table(table: &Table) -> Json {
         "across" => table.across.as_deref(),
         "at" => place(&table.at),
         "comparisons" => table.comparisons as u64,
+        "percent_of" => table.baseline.name(),
         "columns" => array(&table.columns, column),
     }
 }
 
 fn column(column: &Column) -> Json {
-    object! { "value" => &column.value, "rows" => array(&column.rows, row) }
+    object! {
+        "value" => &column.value,
+        "rows" => array(&column.rows, row),
+        "total_percent" => column.total_share.map(|share| share.value * 100.0),
+    }
 }
 
 fn row(row: &Row) -> Json {
     let finite = |value: f64| Some(value).filter(|value| value.is_finite());
     let mean = row.mean();
+    let ends = row.share.and_then(|share| share.interval);
     let (state, why) = match &row.reading {
         Reading::Measured(_) => ("measured", None),
         Reading::Failed(why) => ("failed", Some(why.as_str())),
@@ -89,7 +95,9 @@ fn row(row: &Row) -> Json {
         "mean" => mean.map(|mean| mean.value),
         "low" => mean.and_then(|mean| finite(mean.low)),
         "high" => mean.and_then(|mean| finite(mean.high)),
-        "percent" => row.share.map(|share| share * 100.0),
+        "percent" => row.share.map(|share| share.value * 100.0),
+        "percent_low" => ends.map(|(low, _)| low * 100.0),
+        "percent_high" => ends.map(|(_, high)| high * 100.0),
         "standing" => row.standing.map(standing),
     }
 }
@@ -132,6 +140,7 @@ mod tests {
         let rows = &table["columns"][0]["rows"];
         assert_eq!((&rows[2]["standing"], &rows[1]["standing"]), (&"best".into(), &"tied".into()));
         assert_eq!((&rows[2]["percent"], &rows[2]["state"]), (&100.0.into(), &"measured".into()));
+        assert_eq!((&table["percent_of"], &rows[2]["percent_low"]), (&"best".into(), &Value::Null));
         assert_eq!(rows[2]["runs"].as_array().unwrap().len(), 3);
         assert!(rows[2]["low"].as_f64() < rows[2]["mean"].as_f64());
         let holed = &table["columns"][1]["rows"];

@@ -6,6 +6,9 @@ use record::{Amount, CacheState, WorkUnit, human};
 use suite::Estimated;
 use suite::app::{Conclusion, Gain, Incomparable, Row};
 
+/// The least width of the names of phases.
+const NAME_MIN: usize = 14;
+
 /// `fathom app`.
 pub fn app(conclusion: &Conclusion, style: &Style) -> String {
     let rounds = human::counted(conclusion.rounds as usize, "round");
@@ -27,31 +30,35 @@ fn phases(conclusion: &Conclusion, style: &Style) -> String {
     if conclusion.rows.is_empty() {
         return "Nothing was measured.\n".into();
     }
-    let head = line(["phase", "seconds", "95 % interval", "a second", "caches", "limit"]);
-    let mut out = style.bold(&head) + "\n";
+    let names = conclusion.rows.iter().map(|row| row.phase.chars().count());
+    let width = names.max().unwrap_or_default().max(NAME_MIN) + 1;
+    let of = if conclusion.share_of.is_some() { "ratio" } else { "share" };
+    let head = ["phase", "seconds", of, "95 % interval", "a second", "caches", "limit"];
+    let mut out = style.bold(&line(head, width)) + "\n";
     for row in &conclusion.rows {
-        out += &(self::row(row) + "\n");
+        out += &(line(cells(row).each_ref().map(String::as_str), width) + "\n");
         out += &(style.dim(&style.wrap(&detail(row), 2)) + "\n");
     }
     if let Some(total) = &conclusion.total {
-        let ends = ends(total);
-        out += &(style.bold(&line(["TOTAL", &seconds(total.value), &ends, "", "", ""])) + "\n");
+        let total = line(["TOTAL", &seconds(total.value), "", &ends(total), "", "", ""], width);
+        out += &(style.bold(&total) + "\n");
     }
     out += "\n";
-    out + &style.paragraph(&legend(&conclusion.rows), 0)
+    out + &style.paragraph(&legend(conclusion), 0)
 }
 
 /// The first column left, the figures right.
-fn line([phase, seconds, ends, rate, caches, limit]: [&str; 6]) -> String {
-    let line = format!("{phase:<20}{seconds:>9}{ends:>16}{rate:>15}  {caches:<8} {limit}");
-    line.trim_end().to_owned()
+fn line([phase, seconds, share, ends, rate, caches, limit]: [&str; 7], width: usize) -> String {
+    let figures = format!("{seconds:>8}{share:>8}{ends:>14}{rate:>14}");
+    format!("{phase:<width$}{figures} {caches:<7} {limit}").trim_end().to_owned()
 }
 
-fn row(row: &Row) -> String {
+fn cells(row: &Row) -> [String; 7] {
     let rate = row.rate.zip(row.amount).map_or(String::new(), |(rate, of)| self::rate(rate, of));
-    let limit = row.limit.map_or("", judge::Limit::name);
+    let limit = row.limit.map_or("", judge::Limit::name).to_owned();
     let (value, ends) = (seconds(row.seconds.value), ends(&row.seconds));
-    line([&row.phase, &value, &ends, &rate, row.cache.name(), limit])
+    let share = row.share.map_or(String::new(), |share| format!("{:.1} %", share.value * 100.0));
+    [row.phase.clone(), value, share, ends, rate, row.cache.name().to_owned(), limit]
 }
 
 /// The parts of a phase.
@@ -89,11 +96,15 @@ fn rate(rate: Estimated, amount: Amount) -> String {
     }
 }
 
-fn legend(rows: &[Row]) -> String {
+fn legend(conclusion: &Conclusion) -> String {
+    let rows = &conclusion.rows;
     let mut text = match rows.iter().all(|row| row.rounds < 2) {
         true => "One round bounds nothing: there are no intervals.".to_owned(),
         false => "95 % intervals of the mean, by the rounds.".to_owned(),
     };
+    if let Some(phase) = &conclusion.share_of {
+        text += &format!(" ratio: the time as a share of that of {phase}.");
+    }
     let has = |state: CacheState| rows.iter().any(|row| row.cache == state);
     if has(CacheState::Dropped) {
         text += " dropped: the kernel's caches were emptied before each round of the phase.";
@@ -173,6 +184,7 @@ pub(crate) mod tests {
             rounds: 3,
             seconds: estimated(3.214),
             parts: vec![("gzip".into(), 2.8), ("sync".into(), 0.414)],
+            share: Some(Estimated { value: 0.984, interval: None }),
             amount: amount(64 << 20, WorkUnit::Bytes),
             rate: Some(estimated(19.9 * f64::from(1 << 20))),
             cache: CacheState::Dropped,
@@ -187,6 +199,7 @@ pub(crate) mod tests {
             label: "postgres: index over three columns".into(),
             rounds: 3,
             seconds: estimated(0.0512),
+            share: Some(Estimated { value: 0.016, interval: None }),
             amount: amount(5000, WorkUnit::Rows),
             rate: Some(estimated(97_656.0)),
             cache: CacheState::Warm,
@@ -222,12 +235,12 @@ pub(crate) mod tests {
 ext4 > vda
 /srv/fathom-app-1.tmp, 3 rounds in 34 s
 
-phase                 seconds   95 % interval       a second  caches   limit
-gzip                    3.214     3.118-3.343       19.9 MiB  dropped  CPU
+phase           seconds   share 95 % interval      a second caches  limit
+gzip              3.214  98.4 %   3.118-3.343      19.9 MiB dropped CPU
   gzip an archive of 64 MiB: gzip 2.800 s + sync 0.414 s
-postgres-index         0.0512   0.0497-0.0532    97.7 k rows  warm
+postgres-index   0.0512   1.6 % 0.0497-0.0532   97.7 k rows warm
   postgres: index over three columns
-TOTAL                   3.265     3.167-3.396
+TOTAL             3.265           3.167-3.396
 
 95 % intervals of the mean, by the rounds. dropped: the kernel's caches were
 emptied before each round of the phase. warm: whatever was in memory stayed
@@ -244,6 +257,14 @@ Verdict
 ";
         assert_eq!(text, expected);
         assert!(text.lines().all(|line| line.chars().count() <= 80));
+    }
+
+    #[test]
+    fn a_ratio_to_a_phase_is_named() {
+        let related = Conclusion { share_of: Some("gzip".into()), ..done() };
+        let text = app(&related, &Style::default());
+        assert!(text.contains("phase           seconds   ratio 95 %"), "{text}");
+        assert!(text.contains("ratio: the time as a share of that of gzip."), "{text}");
     }
 
     #[test]

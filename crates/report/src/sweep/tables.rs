@@ -31,7 +31,7 @@ pub(super) fn text(conclusion: &Conclusion, repeats: usize, style: &Style) -> St
         if table.across.is_some() {
             out += &(matrix(table, style) + "\n");
         }
-        out += &(lines(table, conclusion.baseline, repeats, style) + "\n");
+        out += &(lines(table, repeats, style) + "\n");
     }
     out + &style.dim(&legend(conclusion, repeats, style)) + "\n"
 }
@@ -148,15 +148,18 @@ fn matrix(table: &Table, style: &Style) -> String {
 }
 
 /// A line for each cell; cells that are compared stand together.
-fn lines(table: &Table, baseline: Baseline, repeats: usize, style: &Style) -> String {
+fn lines(table: &Table, repeats: usize, style: &Style) -> String {
     let has_total = table.measure.is_rate() && repeats > 1;
     let headings = table.columns.iter().map(|column| heading(table, column));
     let headings: Vec<String> = headings.collect();
     let rows = table.columns.iter().flat_map(|column| &column.rows);
     let labels = rows.map(|row| row.value.as_str()).chain([table.compared.as_str()]);
     let layout = Layout::new(label_width(labels) + 2, repeats, has_total, style.width);
-    let of = if baseline == Baseline::First { "of first" } else { "of best" };
-    let mut out = style.bold(&layout.head(&table.compared, of)) + "\n";
+    let of = match &table.baseline {
+        Baseline::Value(_) => "ratio".to_owned(),
+        baseline => format!("of {}", baseline.name()),
+    };
+    let mut out = style.bold(&layout.head(&table.compared, &of)) + "\n";
     for (column, heading) in table.columns.iter().zip(&headings) {
         if !heading.is_empty() {
             out += &(heading.clone() + "\n");
@@ -168,7 +171,8 @@ fn lines(table: &Table, baseline: Baseline, repeats: usize, style: &Style) -> St
         if let Some(totals) = column.totals(repeats).filter(|_| has_total) {
             let sum = Some(shown(table, totals.iter().sum()));
             let values = totals.into_iter().map(|total| shown(table, total)).collect();
-            let parts = Parts { values, sum, ..Parts::default() };
+            let percent = column.total_share.as_ref().map_or(String::new(), percent);
+            let parts = Parts { values, sum, percent, ..Parts::default() };
             out += &style.dim(&layout.line(&format!("{indent}TOTAL"), &parts));
         }
     }
@@ -197,9 +201,19 @@ fn parts(table: &Table, row: &Row) -> Parts {
         sum: (!values.is_empty()).then(|| shown(table, values.iter().sum())),
         mean: mean(table, row),
         ends: ends(table, row),
-        percent: row.share.map_or(String::new(), |share| format!("{:.1} %", share * 100.0)),
+        percent: row.share.as_ref().map_or(String::new(), percent),
         mark: word(row),
     }
+}
+
+/// "54.0 %"; "~99.2 %" where chance explains the difference from the baseline.
+fn percent(share: &Estimated) -> String {
+    let mark = if is_chance(share) { "~" } else { "" };
+    format!("{mark}{:.1} %", share.value * 100.0)
+}
+
+fn is_chance(share: &Estimated) -> bool {
+    share.interval.is_some_and(|(low, high)| low <= 1.0 && high >= 1.0)
 }
 
 /// The columns of a table.
@@ -273,5 +287,21 @@ fn legend(conclusion: &Conclusion, repeats: usize, style: &Style) -> String {
             conclusion.tables.iter().map(|table| table.comparisons).max().unwrap_or(0)
         );
     }
+    text += &baseline_legend(conclusion);
     style.paragraph(&text, 0)
+}
+
+/// The meaning of percentages of one value.
+fn baseline_legend(conclusion: &Conclusion) -> String {
+    let Some(table) = conclusion.tables.first() else { return String::new() };
+    let mut text = match &table.baseline {
+        Baseline::Value(value) => format!(" Ratio: the mean as a share of that of {value}."),
+        _ => String::new(),
+    };
+    let columns = || conclusion.tables.iter().flat_map(|table| &table.columns);
+    let rows = columns().flat_map(|column| &column.rows).filter_map(|row| row.share);
+    if rows.chain(columns().filter_map(|column| column.total_share)).any(|s| is_chance(&s)) {
+        text += " ~: the 95 % interval of the ratio holds 100 %, so no difference is shown.";
+    }
+    text
 }

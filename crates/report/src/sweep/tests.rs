@@ -2,6 +2,7 @@ use super::*;
 use judge::stats::{Estimate, Standing, Summary};
 use judge::{Confidence, Limit, Measure, Verdict};
 use record::Coordinate;
+use suite::Estimated;
 use suite::grid::{Measured, Reading};
 use suite::sweep::{Baseline, Column, Row, Table};
 
@@ -15,7 +16,7 @@ fn row(value: &str, mean: f64, standing: Standing) -> Row {
     Row {
         value: value.into(),
         reading: Reading::Measured(Measured { values, summary, failed: 0 }),
-        share: Some(mean / 120_000.0),
+        share: Some(Estimated { value: mean / 120_000.0, interval: None }),
         standing: Some(standing),
     }
 }
@@ -26,7 +27,7 @@ fn column(value: &str) -> Column {
         row("16", 119_000.0, Standing::Tied),
         row("64", 120_000.0, Standing::Best),
     ];
-    Column { value: value.into(), rows }
+    Column { value: value.into(), rows, total_share: None }
 }
 
 fn table(name: &str, across: Option<&str>, columns: Vec<Column>) -> Table {
@@ -37,6 +38,7 @@ fn table(name: &str, across: Option<&str>, columns: Vec<Column>) -> Table {
         across: across.map(str::to_owned),
         columns,
         comparisons: 2,
+        baseline: Baseline::Best,
     }
 }
 
@@ -128,8 +130,27 @@ fn many_repeats_have_no_columns_and_a_single_run_has_no_ties() {
 
 #[test]
 fn a_share_can_be_relative_to_the_first_value() {
-    let first = Conclusion { baseline: Baseline::First, ..swept() };
-    assert!(text(&first, 3, &Style::default()).contains("of first"));
+    let mut first = swept();
+    first.tables[0].baseline = Baseline::First;
+    let shown = text(&first, 3, &Style::default());
+    assert!(shown.contains("of first") && !shown.contains('~'), "{shown}");
+}
+
+#[test]
+fn a_ratio_to_a_named_row_says_where_no_difference_is_shown() {
+    let mut named = swept();
+    let table = &mut named.tables[0];
+    table.baseline = Baseline::Value("64".into());
+    let rows = &mut table.columns[0].rows;
+    rows[0].share = Some(Estimated { value: 0.079, interval: Some((0.07, 0.09)) });
+    rows[1].share = Some(Estimated { value: 0.992, interval: Some((0.95, 1.04)) });
+    table.columns[0].total_share = Some(Estimated { value: 0.691, interval: Some((0.6, 0.7)) });
+    let shown = text(&named, 3, &Style::default());
+    for expected in ["interval    ratio", "   7.9 %\n", " ~99.2 % tie\n", "69.1 %\n", "share of that"] {
+        assert!(shown.contains(expected), "{expected}\n{shown}");
+    }
+    assert!(shown.contains("no difference is shown"), "{shown}");
+    assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
 }
 
 #[test]

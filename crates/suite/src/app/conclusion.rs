@@ -2,7 +2,7 @@
 
 use super::gain::{Gain, Incomparable, estimated, gain};
 use crate::Failure;
-use crate::estimate::Estimated;
+use crate::estimate::{Estimated, ratio};
 use crate::findings::merge_by_check;
 use crate::limits::{LimitGroup, group_by_limit};
 use crate::outcome::{failure, interrupted_by, subset, total_duration};
@@ -20,6 +20,8 @@ pub struct Conclusion {
     pub rows: Vec<Row>,
     /// Seconds of all phases together; `None` where some phase has fewer rounds than others.
     pub total: Option<Estimated>,
+    /// The phase whose time is the base of the shares; `None`: all phases together.
+    pub share_of: Option<String>,
     /// What all phases together gained over the reference, where every one can be compared.
     pub total_gain: Option<Gain>,
     /// There is a reference.
@@ -53,7 +55,9 @@ pub struct Row {
     pub parts: Vec<(String, f64)>,
     /// How much was done.
     pub amount: Option<Amount>,
-    /// Of that, how much a second.
+    /// Its time as a share of that of [`Conclusion::share_of`].
+    pub share: Option<Estimated>,
+    /// How much a second.
     pub rate: Option<Estimated>,
     /// What was in memory when it began, in the round in which that was most.
     pub cache: CacheState,
@@ -70,18 +74,22 @@ pub fn conclude(set: &RecordSet, reference: Option<&RecordSet>) -> Conclusion {
     let merged = judge_set(&whole, &judged);
     let old = reference.map(self::whole);
     let names = phases(&whole);
+    let total = total(&names, &whole).map(|times| estimated(&times, set.seed));
     let rows: Vec<Row> = names
         .iter()
         .map(|name| {
             let limit = merged.verdicts.iter().find(|v| v.job == *name).map(|v| v.limit);
-            Row { limit, ..row(name, &whole, old.as_ref()) }
+            let row = row(name, &whole, old.as_ref());
+            let share = total.map(|total| row.seconds.value / total.value);
+            Row { limit, share: share.and_then(Estimated::unbounded), ..row }
         })
         .collect();
     let first = set.runs.first();
     let directory = first.and_then(directory).unwrap_or_default();
     Conclusion {
         stack: first.map(|run| inspect(&run.facts, &directory).stack).unwrap_or_default(),
-        total: total(&names, &whole).map(|times| estimated(&times, set.seed)),
+        total,
+        share_of: None,
         total_gain: total_gain(&names, &rows, &whole, old.as_ref()),
         is_compared: reference.is_some(),
         rows,
@@ -92,6 +100,22 @@ pub fn conclude(set: &RecordSet, reference: Option<&RecordSet>) -> Conclusion {
         elapsed: total_duration(set),
         interrupted_by: interrupted_by(set),
         directory,
+    }
+}
+
+impl Conclusion {
+    /// Makes the shares ratios to the time of one phase.
+    pub fn relate_to(&mut self, phase: &str, set: &RecordSet) {
+        let whole = whole(set);
+        let reference = seconds(&works(&whole, phase));
+        for row in &mut self.rows {
+            let times = seconds(&works(&whole, &row.phase));
+            row.share = match row.phase == phase {
+                true => Estimated::unbounded(1.0),
+                false => ratio(&times, &reference, set.seed),
+            };
+        }
+        self.share_of = Some(phase.to_owned());
     }
 }
 
@@ -155,6 +179,7 @@ fn row(phase: &str, set: &RecordSet, reference: Option<&RecordSet>) -> Row {
         amount,
         rate: amount.map(|amount| estimated(&rates(amount), set.seed)),
         cache: works.iter().map(|work| work.cache).min().unwrap_or_default(),
+        share: None,
         limit: None,
         gain: reference.map(|reference| compared(phase, &works, reference, set.seed)),
     }

@@ -1,6 +1,6 @@
 //! Time saved compared with a reference.
 
-use crate::estimate::Estimated;
+use crate::estimate::{Estimated, ratio};
 use judge::stats::{Estimate, summary};
 
 /// A time compared with the time of a reference.
@@ -29,31 +29,17 @@ pub enum Incomparable {
 }
 
 /// The gain of times over the times of a reference, in seconds.
-///
-/// The interval of the ratio comes from the difference of the means of the logarithms, with the interval
-/// of each (MOVER: Donner and Zou, "Closed-form confidence intervals for functions
-/// of the normal mean and standard deviation", Statistical Methods in Medical Research 21, 2012).
 pub(super) fn gain(times: &[f64], reference: &[f64], seed: u64) -> Option<Gain> {
-    let positive = |all: &[f64]| !all.is_empty() && all.iter().all(|seconds| *seconds > 0.0);
-    if !positive(times) || !positive(reference) {
+    if !times.iter().chain(reference).all(|seconds| *seconds > 0.0) {
         return None;
     }
-    let (new, old) = (summary(times, seed).mean, summary(reference, seed).mean);
-    let logarithm = |all: &[f64]| {
-        let all: Vec<f64> = all.iter().map(|seconds| seconds.ln()).collect();
-        summary(&all, seed).mean
-    };
-    let (log_new, log_old) = (logarithm(times), logarithm(reference));
-    let difference = log_new.value - log_old.value;
-    let low = difference - (log_new.value - log_new.low).hypot(log_old.high - log_old.value);
-    let high = difference + (log_new.high - log_new.value).hypot(log_old.value - log_old.low);
-    let percent = |logarithm: f64| (1.0 - logarithm.exp()) * 100.0;
-    let bounded = low.is_finite() && high.is_finite();
+    let ratio = ratio(times, reference, seed)?;
+    let percent = |ratio: f64| (1.0 - ratio) * 100.0;
     Some(Gain {
-        reference: Estimated::new(old.value, old),
+        reference: estimated(reference, seed),
         percent: Estimated {
-            value: (1.0 - new.value / old.value) * 100.0,
-            interval: bounded.then(|| (percent(high), percent(low))),
+            value: percent(ratio.value),
+            interval: ratio.interval.map(|(low, high)| (percent(high), percent(low))),
         },
     })
 }

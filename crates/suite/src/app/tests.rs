@@ -115,6 +115,25 @@ fn a_row_holds_time_rate_parts_and_cache() {
 }
 
 #[test]
+fn a_phase_has_its_share_of_the_total_or_its_ratio_to_another() {
+    let set = set(vec![run("a", 0, 3.0), run("b", 0, 1.0), run("a", 1, 3.1), run("b", 1, 1.1)]);
+    let mut shown = conclude(&set, None);
+    let shares = |shown: &Conclusion| -> Vec<f64> {
+        shown.rows.iter().map(|row| row.share.unwrap().value).collect()
+    };
+    let of_total = shares(&shown);
+    assert!((of_total[0] - 6.1 / 8.2).abs() < 1e-6, "{of_total:?}");
+    assert!((of_total.iter().sum::<f64>() - 1.0).abs() < 1e-6);
+    shown.relate_to("b", &set);
+    assert!((shares(&shown)[0] - 6.1 / 2.1).abs() < 1e-6, "{:?}", shares(&shown));
+    assert!(shown.rows[0].share.unwrap().interval.is_some());
+    assert_eq!(shown.rows[1].share, Some(Estimated { value: 1.0, interval: None }));
+    assert_eq!(shown.share_of.as_deref(), Some("b"));
+    let alone = conclude(&self::set(vec![run("a", 0, 3.0)]), None);
+    assert_eq!(alone.rows[0].share, None, "one phase is all of it");
+}
+
+#[test]
 fn a_reference_is_compared_only_with_the_same_work() {
     let old = set(vec![run("a", 0, 4.0), run("a", 1, 4.1), run("b", 0, 1.0), run("b", 1, 1.0)]);
     let new = |change: fn(&mut Work)| {

@@ -1,6 +1,7 @@
 //! What the records of a sweep show together.
 
 use super::design::{self, Design, RunSlot};
+use crate::estimate::{Estimated, ratio};
 use crate::findings::merge_by_check;
 use crate::grid::{self, Grid, Reading};
 use crate::limits::{LimitGroup, group_by_limit};
@@ -8,7 +9,7 @@ use crate::outcome::{interrupted_by, total_duration};
 use crate::{Failure, failure};
 use judge::stats::{Contest, Estimate, Standing, standings};
 use judge::{Finding, Judged, Measure, Verdict, judge, judge_set};
-use record::{Coordinate, Direction, JobRecord, Nanos, RecordSet, RunRecord};
+use record::{Coordinate, Direction, JobRecord, Nanos, RecordSet, RunRecord, human};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -16,13 +17,29 @@ use std::collections::BTreeMap;
 const LARGE: u64 = 64 << 10;
 
 /// What percentages are of.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Baseline {
     /// The best of what is compared.
     #[default]
     Best,
     /// The first value of what is compared.
     First,
+    /// The sum of what is compared; of latencies, which have no sum, the best.
+    Total,
+    /// This value of the first dimension, or of the second.
+    Value(String),
+}
+
+impl Baseline {
+    /// As `--percent-of` spells it.
+    pub fn name(&self) -> &str {
+        match self {
+            Baseline::Best => "best",
+            Baseline::First => "first",
+            Baseline::Total => "total",
+            Baseline::Value(value) => value,
+        }
+    }
 }
 
 /// What is to be shown.
@@ -34,13 +51,31 @@ pub struct TableOptions {
     pub baseline: Baseline,
 }
 
+impl TableOptions {
+    /// Whether the tables of a sweep have the value that percentages are of.
+    ///
+    /// # Errors
+    /// They do not: which values there are.
+    pub fn check(&self, design: &Design) -> Result<(), String> {
+        let Baseline::Value(wanted) = &self.baseline else { return Ok(()) };
+        let axes = axes(design);
+        let values = axes.iter().take(2).flat_map(|axis| &axis.values);
+        let texts: Vec<&str> = values.map(|value| value.text.as_str()).collect();
+        match texts.contains(&wanted.as_str()) {
+            true => Ok(()),
+            false => Err(format!(
+                "'{wanted}' is neither best, first or total nor one of the values {}",
+                human::list_up_to(&texts, 12)
+            )),
+        }
+    }
+}
+
 /// What a sweep shows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Conclusion {
     /// One for each figure and each combination of the dimensions from the third on.
     pub tables: Vec<Table>,
-    /// What their percentages are of.
-    pub baseline: Baseline,
     /// Cells there are.
     pub cells: usize,
     /// Runs that were made, those that failed included.
@@ -74,6 +109,8 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// Comparisons made with the best, in all tables of this figure.
     pub comparisons: usize,
+    /// What its percentages are of.
+    pub baseline: Baseline,
 }
 
 /// What is compared, at one value of the second dimension.
@@ -83,6 +120,8 @@ pub struct Column {
     pub value: String,
     /// One for each value of the first dimension.
     pub rows: Vec<Row>,
+    /// Its total as a share of the baseline among the totals of all columns.
+    pub total_share: Option<Estimated>,
 }
 
 /// One cell.
@@ -92,8 +131,9 @@ pub struct Row {
     pub value: String,
     /// What is known of the figure.
     pub reading: Reading,
-    /// Share of the baseline, 1.0 being equal to it.
-    pub share: Option<f64>,
+    /// Share of the baseline, 1.0 being equal to it. Bounded where the baseline is one value that was
+    /// chosen beforehand.
+    pub share: Option<Estimated>,
     /// How it stands to the others of its column.
     pub standing: Option<Standing>,
 }
@@ -146,14 +186,15 @@ pub fn conclude(set: &RecordSet, design: &Design, wanted: &TableOptions) -> Conc
         true => usual(&whole, design),
         false => wanted.measures.clone(),
     };
-    let (set, dimensions) = arranged(set, design);
+    let (set, dimensions) = (arranged(set, design), axes(design));
     let tables = measures.iter().flat_map(|measure| {
         let grid = Grid::over(&set, measure, dimensions.clone());
-        tables(&grid, wanted.baseline)
+        let mut tables = tables(&grid, &wanted.baseline);
+        tables.iter_mut().for_each(|table| fill_shares(table, design));
+        tables
     });
     Conclusion {
         tables: tables.collect(),
-        baseline: wanted.baseline,
         cells: design.cells(),
         made: set.runs.len(),
         planned: design.runs(),
@@ -165,28 +206,41 @@ pub fn conclude(set: &RecordSet, design: &Design, wanted: &TableOptions) -> Conc
     }
 }
 
-/// The set and its dimensions as the tables show them: paired dimensions count as one.
-fn arranged<'a>(set: &'a RecordSet, design: &Design) -> (Cow<'a, RecordSet>, Vec<grid::Dimension>) {
-    if !design.paired || design.dimensions.len() < 2 {
+/// The set as the tables show it: paired dimensions count as one.
+fn arranged<'a>(set: &'a RecordSet, design: &Design) -> Cow<'a, RecordSet> {
+    let mut set = Cow::Borrowed(set);
+    if has_one_axis(design) {
+        for cell in set.to_mut().runs.iter_mut().filter_map(|run| run.cell.as_mut()) {
+            cell.at = vec![joined(&cell.at)];
+        }
+    }
+    set
+}
+
+/// The dimensions as the tables show them.
+fn axes(design: &Design) -> Vec<grid::Dimension> {
+    if !has_one_axis(design) {
         let of = |d: &design::Dimension| {
             grid::Dimension::new(&d.name, d.values.iter().map(String::as_str))
         };
-        return (Cow::Borrowed(set), design.dimensions.iter().map(of).collect());
+        return design.dimensions.iter().map(of).collect();
     }
-    let one = |at: &[Coordinate]| {
-        let joined = |part: fn(&Coordinate) -> &str| -> String {
-            at.iter().map(part).collect::<Vec<_>>().join(" ")
-        };
-        Coordinate { dimension: joined(|c| &c.dimension), value: joined(|c| &c.value) }
-    };
-    let mut set = set.clone();
-    for cell in set.runs.iter_mut().filter_map(|run| run.cell.as_mut()) {
-        cell.at = vec![one(&cell.at)];
-    }
-    let all: Vec<Coordinate> = (0..design.cells()).map(|cell| one(&design.at(cell))).collect();
+    let all: Vec<Coordinate> = (0..design.cells()).map(|cell| joined(&design.at(cell))).collect();
     let name = all.first().map_or("", |first| first.dimension.as_str());
-    let dimension = grid::Dimension::new(name, all.iter().map(|c| c.value.as_str()));
-    (Cow::Owned(set), vec![dimension])
+    vec![grid::Dimension::new(name, all.iter().map(|c| c.value.as_str()))]
+}
+
+/// Several dimensions count as one, because they are paired.
+fn has_one_axis(design: &Design) -> bool {
+    design.paired && design.dimensions.len() > 1
+}
+
+/// The place in paired dimensions as the place in one.
+fn joined(at: &[Coordinate]) -> Coordinate {
+    let texts = |part: fn(&Coordinate) -> &str| -> String {
+        at.iter().map(part).collect::<Vec<_>>().join(" ")
+    };
+    Coordinate { dimension: texts(|c| &c.dimension), value: texts(|c| &c.value) }
 }
 
 /// The figures that say most of the work: I/Os a second and the 99th percentile of latency, or
@@ -245,7 +299,7 @@ fn usual(set: &RecordSet, design: &Design) -> Vec<Measure> {
 }
 
 /// The tables of one figure: one for each combination of the dimensions from the third on.
-fn tables(grid: &Grid, baseline: Baseline) -> Vec<Table> {
+fn tables(grid: &Grid, baseline: &Baseline) -> Vec<Table> {
     let lengths: Vec<usize> = grid.dimensions.iter().map(|d| d.values.len()).collect();
     let others = lengths.get(2..).unwrap_or_default();
     let count: usize = others.iter().product();
@@ -258,7 +312,11 @@ fn tables(grid: &Grid, baseline: Baseline) -> Vec<Table> {
         table.comparisons = comparisons;
         let is_rate = table.measure.is_rate();
         let contest = Contest { more_is_better: is_rate, is_bucketed: !is_rate, comparisons };
-        table.columns.iter_mut().for_each(|column| rank_column(column, contest, baseline));
+        table.columns.iter_mut().for_each(|column| rank_column(column, contest));
+        table.baseline = match baseline {
+            Baseline::Total if !is_rate => Baseline::Best,
+            other => other.clone(),
+        };
     }
     tables
 }
@@ -293,6 +351,7 @@ fn table(grid: &Grid, others: &[usize]) -> Table {
         Column {
             value: across.map_or(String::new(), |_| text(1, second)),
             rows: (0..grid.dimensions[0].values.len()).map(row).collect(),
+            total_share: None,
         }
     });
     Table {
@@ -302,23 +361,77 @@ fn table(grid: &Grid, others: &[usize]) -> Table {
         across: across.map(|dimension| dimension.name.clone()),
         columns: columns.collect(),
         comparisons: 0,
+        baseline: Baseline::default(),
     }
 }
 
-/// How the rows of a column stand to each other, and to the baseline.
-fn rank_column(column: &mut Column, contest: Contest, baseline: Baseline) {
+/// How the rows of a column stand to each other.
+fn rank_column(column: &mut Column, contest: Contest) {
     let figures: Vec<Vec<f64>> = column.rows.iter().map(|row| row.values().to_vec()).collect();
-    let standings = standings(&figures, contest);
-    let best = standings.iter().position(|standing| *standing == Some(Standing::Best));
-    let of = match baseline {
-        Baseline::Best => best,
-        Baseline::First => Some(0),
-    };
-    let base = of.and_then(|index| column.rows[index].mean()).map(|mean| mean.value);
-    for (row, standing) in column.rows.iter_mut().zip(standings) {
+    for (row, standing) in column.rows.iter_mut().zip(standings(&figures, contest)) {
         row.standing = standing;
-        let share = |mean: Estimate| Some(mean.value / base.filter(|base| *base > 0.0)?);
-        row.share = row.mean().and_then(share);
+    }
+}
+
+/// Each row and each total as a share of the baseline.
+fn fill_shares(table: &mut Table, design: &Design) {
+    let columns = 0..table.columns.len();
+    let rows: Vec<_> = columns.map(|column| row_shares(table, column, design.seed)).collect();
+    let totals = total_shares(table, design);
+    for ((column, rows), total) in table.columns.iter_mut().zip(rows).zip(totals) {
+        column.total_share = total;
+        column.rows.iter_mut().zip(rows).for_each(|(row, share)| row.share = share);
+    }
+}
+
+fn row_shares(table: &Table, column: usize, seed: u64) -> Vec<Option<Estimated>> {
+    let rows = &table.columns[column].rows;
+    let reference = |index: usize| match &table.baseline {
+        Baseline::Total => None,
+        Baseline::Best => rows.iter().find(|row| row.standing == Some(Standing::Best)),
+        Baseline::First => rows.first(),
+        Baseline::Value(value) => rows.iter().find(|row| row.value == *value).or_else(|| {
+            table.columns.iter().find(|other| other.value == *value).map(|c| &c.rows[index])
+        }),
+    };
+    let sum: Option<f64> = rows.iter().map(|row| Some(row.mean()?.value)).sum();
+    let share = |(index, row): (usize, &Row)| match table.baseline {
+        Baseline::Total => Estimated::unbounded(row.mean()?.value / sum.filter(|sum| *sum > 0.0)?),
+        _ => share(row.values(), reference(index)?.values(), &table.baseline, seed),
+    };
+    rows.iter().enumerate().map(share).collect()
+}
+
+fn total_shares(table: &Table, design: &Design) -> Vec<Option<Estimated>> {
+    let totals: Vec<Option<Vec<f64>>> =
+        table.columns.iter().map(|column| column.totals(design.repeats as usize)).collect();
+    let sum = |values: &Vec<f64>| values.iter().sum::<f64>();
+    let reference = match &table.baseline {
+        // One column has nothing to be compared with, and latencies have no total.
+        _ if totals.len() < 2 || !table.measure.is_rate() => None,
+        Baseline::Best => totals.iter().flatten().max_by(|a, b| sum(a).total_cmp(&sum(b))).cloned(),
+        Baseline::First => totals[0].clone(),
+        Baseline::Total => totals.iter().cloned().collect::<Option<Vec<_>>>().map(|all| {
+            (0..all[0].len()).map(|repeat| all.iter().map(|one| one[repeat]).sum()).collect()
+        }),
+        Baseline::Value(value) => {
+            let at = table.columns.iter().position(|column| column.value == *value);
+            at.and_then(|at| totals[at].clone())
+        }
+    };
+    let of = |total: &Option<Vec<f64>>| {
+        share(total.as_ref()?, reference.as_ref()?, &table.baseline, design.seed)
+    };
+    totals.iter().map(of).collect()
+}
+
+/// The ratio of two means. It is bounded only where the baseline was chosen beforehand: the best is
+/// what it is by chance, too.
+fn share(values: &[f64], of: &[f64], baseline: &Baseline, seed: u64) -> Option<Estimated> {
+    let share = ratio(values, of, seed)?;
+    match baseline {
+        Baseline::First | Baseline::Value(_) if values != of => Some(share),
+        _ => Estimated::unbounded(share.value),
     }
 }
 

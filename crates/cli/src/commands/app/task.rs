@@ -67,6 +67,11 @@ impl<'a> PhaseTask<'a> {
         })
     }
 
+    /// Names of all phases, in order.
+    pub fn phases(&self) -> impl Iterator<Item = &str> {
+        self.plan.iter().map(|planned| planned.phase.name.as_str())
+    }
+
     /// Prepares the servers and the task of the next phase.
     fn prepare_phase(&mut self) -> Result<(), Failure> {
         let Some(phase) = self.app.current() else { return Ok(()) };

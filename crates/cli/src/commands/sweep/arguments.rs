@@ -7,7 +7,7 @@ use clap::{CommandFactory, Parser};
 use record::Bytes;
 use runner::Refusal;
 use std::path::PathBuf;
-use suite::sweep::{Baseline, Order};
+use suite::sweep::{Baseline, Design, Order, TableOptions};
 
 /// The help text below the options.
 const AFTER: &str = "\
@@ -84,9 +84,9 @@ pub struct Arguments {
     /// (read.p99) [default: by the kind of job].
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub metric: Vec<String>,
-    /// Value that percentages are relative to.
-    #[arg(long, value_name = "WHICH", default_value = "best",
-          value_parser = PossibleValuesParser::new(["best", "first"]))]
+    /// What percentages are relative to: the best or the first value, the total of all values, or a
+    /// value of the first or second --vary.
+    #[arg(long, value_name = "best|first|total|VALUE", default_value = "best")]
     percent_of: String,
     /// Print JSON.
     #[arg(long)]
@@ -110,7 +110,24 @@ impl Arguments {
 
     /// The value that percentages are relative to.
     pub fn baseline(&self) -> Baseline {
-        if self.percent_of == "first" { Baseline::First } else { Baseline::Best }
+        match self.percent_of.as_str() {
+            "best" => Baseline::Best,
+            "first" => Baseline::First,
+            "total" => Baseline::Total,
+            value => Baseline::Value(value.into()),
+        }
+    }
+
+    /// What the tables show.
+    ///
+    /// # Errors
+    /// An unknown figure, or a baseline that the sweep does not have.
+    pub fn tables(&self, design: &Design) -> Result<TableOptions> {
+        let options = TableOptions { measures: self.measures()?, baseline: self.baseline() };
+        match options.check(design) {
+            Ok(()) => Ok(options),
+            Err(why) => Err(Refusal::usage(format!("--percent-of: {why}"))),
+        }
     }
 
     /// The figures of --metric.

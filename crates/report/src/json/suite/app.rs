@@ -14,6 +14,7 @@ pub fn app(conclusion: &Conclusion, seed: u64, saved: &SavedTo) -> String {
         "rounds" => conclusion.rounds,
         "took_ns" => conclusion.elapsed.0,
         "interrupted_by" => conclusion.interrupted_by,
+        "share_of" => conclusion.share_of.as_deref().unwrap_or("total"),
         "phases" => array(&conclusion.rows, row),
         "total_seconds" => conclusion.total.as_ref().map_or(Json::Null, estimated),
         "total_gain" => conclusion.total_gain.as_ref().map_or(Json::Null, gain),
@@ -37,6 +38,7 @@ fn row(row: &Row) -> Json {
         "description" => &row.label,
         "rounds" => row.rounds,
         "seconds" => estimated(&row.seconds),
+        "share" => row.share.as_ref().map_or(Json::Null, estimated),
         "parts" => array(&row.parts, part),
         "amount" => row.amount.map(|amount| amount.count),
         "unit" => row.amount.map(|amount| amount.unit.name()),
@@ -72,6 +74,7 @@ mod tests {
         assert_eq!((&value["kind"], &value["seed"]), (&"app".into(), &7.into()));
         let gzip = &value["phases"][0];
         assert_eq!((&gzip["phase"], &gzip["caches"]), (&"gzip".into(), &"dropped".into()));
+        assert_eq!((&value["share_of"], &gzip["share"]["value"]), (&"total".into(), &0.984.into()));
         assert_eq!((&gzip["unit"], &gzip["parts"][1]["name"]), (&"bytes".into(), &"sync".into()));
         assert_eq!(gzip["gain"]["percent"]["low"], 30.1);
         assert_eq!(gzip["gain"]["is_shown"], true);

@@ -56,7 +56,7 @@ fn the_best_is_marked_among_the_values_of_the_first_dimension() {
         let standings = standings_of(column);
         assert_eq!(standings[..2], [Some(Behind), Some(Behind)]);
         assert!(matches!(standings[2..], [Some(Best), Some(Tied)] | [Some(Tied), Some(Best)]));
-        let share = column.rows[0].share.unwrap();
+        let share = column.rows[0].share.unwrap().value;
         assert!((share - 0.125).abs() < 0.01, "{share}");
         let totals = column.totals(3).unwrap();
         let first: f64 = column.rows.iter().map(|row| row.values()[0]).sum();
@@ -70,7 +70,53 @@ fn the_best_is_marked_among_the_values_of_the_first_dimension() {
         TableOptions { baseline: Baseline::First, measures: vec![Measure::parse("mean").unwrap()] };
     let conclusion = conclude(&made(&design), &design, &first);
     assert_eq!(conclusion.tables.len(), 1);
-    assert_eq!(conclusion.tables[0].columns[1].rows[0].share, Some(1.0));
+    assert_eq!(
+        conclusion.tables[0].columns[1].rows[0].share,
+        Some(Estimated { value: 1.0, interval: None })
+    );
+}
+
+#[test]
+fn shares_are_of_the_total_or_of_a_named_row_or_column() {
+    let design = design(vec![
+        dimension("iodepth", &["1", "2", "4"]),
+        dimension("bs", &["4096", "8192"]),
+    ]);
+    let of = |name: &str, baseline: Baseline| {
+        let measures = vec![Measure::parse(name).unwrap()];
+        conclude(&made(&design), &design, &TableOptions { measures, baseline }).tables.remove(0)
+    };
+    let share = |table: &Table, column: usize, row: usize| {
+        table.columns[column].rows[row].share.unwrap()
+    };
+    let total = of("iops", Baseline::Total);
+    let shares: Vec<f64> = (0..3).map(|row| share(&total, 0, row).value).collect();
+    assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{shares:?}");
+    assert!((shares[0] - 1.0 / 7.0).abs() < 0.01 && (shares[2] - 4.0 / 7.0).abs() < 0.01);
+    let whole: f64 = total.columns.iter().map(|column| column.total_share.unwrap().value).sum();
+    assert!((whole - 1.0).abs() < 1e-9, "totals are shares of all totals: {whole}");
+    assert_eq!(of("p99", Baseline::Total).baseline, Baseline::Best, "latencies have no sum");
+
+    let row = of("iops", Baseline::Value("2".into()));
+    let half = share(&row, 0, 0);
+    assert!((half.value - 0.5).abs() < 0.01, "{half:?}");
+    assert!(half.interval.is_some_and(|(low, high)| low > 0.45 && high < 0.55), "{half:?}");
+    assert_eq!(share(&row, 1, 1), Estimated { value: 1.0, interval: None });
+    assert_eq!(row.columns[0].total_share, None, "a row is no column");
+
+    let column = of("iops", Baseline::Value("4096".into()));
+    assert_eq!(share(&column, 0, 2).value, 1.0);
+    let other = share(&column, 1, 2).value;
+    let totals = column.columns[1].total_share.unwrap().value;
+    assert!((other - totals).abs() < 0.05, "{other} {totals}");
+
+    let named = |value: &str| TableOptions {
+        baseline: Baseline::Value(value.into()),
+        ..TableOptions::default()
+    };
+    assert_eq!(named("8192").check(&design), Ok(()));
+    let why = named("32").check(&design).unwrap_err();
+    assert!(why.contains("'32' is neither") && why.contains("4096"), "{why}");
 }
 
 #[test]
