@@ -40,8 +40,8 @@ impl Lineage {
 
 const ADD: &str = "INSERT INTO runs (set_id, cell, round, coordinates, kind, started_ms, ended_ms, \
      utc_offset, host, kernel, fathom, job, rw, engine, bs, iodepth, target, device, model, \
-     filesystem, command, errors, interrupted_by, record_bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, \
-     ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24) \
+     filesystem, command, errors, interrupted_by, record_bytes, note) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, \
+     ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25) \
      RETURNING number, id";
 
 impl Archive {
@@ -207,6 +207,7 @@ fn insert(connection: &Connection, entry: &Entry) -> rusqlite::Result<RunId> {
             terms.errors as i64,
             record.interrupted_by,
             *bytes as i64,
+            record.intent(),
         ],
         |row| Ok((row.get(0)?, row.get(1)?)),
     )?;

@@ -33,6 +33,8 @@ pub struct SuiteOptions {
     pub no_progress: bool,
     /// The names of options in messages.
     pub terminology: Terminology,
+    /// What the runs are for.
+    pub why: Option<String>,
     /// What a second signal leaves behind, such as " and leaves FILE", for the message about the first.
     pub left_behind: String,
 }
@@ -138,6 +140,7 @@ pub fn invocation(step: &Step, runner: &Runner, options: &SuiteOptions) -> Resul
         .map_err(anyhow::Error::from)
         .with_context(|| format!("cannot run '{}'", step.cell.name))?;
     invocation.with_serials = options.with_serials;
+    invocation.why = options.why.clone();
     invocation.allow_destroy.extend(options.allow_destroy.iter().cloned());
     Ok(invocation)
 }
@@ -200,6 +203,9 @@ pub struct OutputArguments {
     record: Option<PathBuf>,
     #[command(flatten)]
     archive: ArchiveArguments,
+    /// Keep what the runs are for with their results.
+    #[arg(long, value_name = "TEXT")]
+    why: Option<String>,
     /// Keep the serial numbers of disks in the records.
     #[arg(long)]
     with_serials: bool,
@@ -229,7 +235,11 @@ impl OutputArguments {
 
     /// The settings of all runs.
     pub fn suite_options(&self) -> SuiteOptions {
-        SuiteOptions { with_serials: self.with_serials, ..SuiteOptions::default() }
+        SuiteOptions {
+            with_serials: self.with_serials,
+            why: self.why.clone(),
+            ..SuiteOptions::default()
+        }
     }
 }
 

@@ -127,6 +127,8 @@ pub struct Invocation {
     pub record: Option<PathBuf>,
     /// The archive for the run; `None`: the default archive.
     pub archive: Option<PathBuf>,
+    /// What the run is for, kept with its result.
+    pub why: Option<String>,
     /// Whether the run is not archived.
     pub no_archive: bool,
     /// Conditions the result must meet, as typed.

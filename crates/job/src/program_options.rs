@@ -198,6 +198,8 @@ pub const OPTIONS: &[ProgramOption] = options! {
     "record" => text!(record, "the path of a file").value("FILE").ours(),
     /// Archive the run in this file instead of the default archive
     "archive" => text!(archive, "the path of a file").value("FILE").ours(),
+    /// Keep what the run is for with its result
+    "why" => text!(why, "what the run is for").value("TEXT").ours().sent(),
     /// Do not archive the run
     "no-archive" => switch!(no_archive).ours(),
     /// A condition like 'p99.9<2ms' that must hold, else exit 4; repeatable

@@ -132,6 +132,8 @@ pub struct JobComparison {
 /// The comparison of two measurements.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
+    /// What the earlier and the later runs are for; empty if nobody said.
+    pub intents: (String, String),
     /// The differences of the environment, the most influential ones first.
     pub environment: Vec<Difference>,
     /// No side recorded its environment, so differences are unknown.
@@ -317,6 +319,7 @@ pub fn compare(before: &RecordSet, after: &RecordSet, options: &Options) -> Comp
         }
     };
     Comparison {
+        intents: (before.intent(), after.intent()),
         environment,
         environment_unknown,
         doubts: (doubts(before), doubts(after)),

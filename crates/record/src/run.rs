@@ -3,7 +3,8 @@
 use crate::{
     BlockStates, Bytes, CpuUse, DepthUse, Direction, DirectionResult, DiskSample, ErrorCount,
     Evidence, Exchange, Facts, Interval, LatencyDepth, LatencyHistory, Logs, Nanos, ObjectsPut,
-    PerDirection, Sentence, SharedStamps, SteadyResult, SyncResult, Timeline, Work, with_defaults,
+    PerDirection, Sentence, SharedStamps, SteadyResult, SyncResult, Timeline, Work, distinct,
+    with_defaults,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -127,7 +128,25 @@ impl From<RunRecord> for RecordSet {
     }
 }
 
+impl RecordSet {
+    /// What the runs are for, each intent once; empty if nobody said.
+    pub fn intent(&self) -> String {
+        let intents = self.runs.iter().map(RunRecord::intent).filter(|intent| !intent.is_empty());
+        distinct(intents).join("; ")
+    }
+}
+
 impl RunRecord {
+    /// What the run is for: `--why`, else what the descriptions of its jobs say; empty if nobody said.
+    pub fn intent(&self) -> String {
+        // Phases of applications describe what they do, not what for.
+        if !self.invocation.why.is_empty() || self.work.is_some() {
+            return self.invocation.why.clone();
+        }
+        let described = self.jobs.iter().map(|job| job.description.as_str());
+        distinct(described.filter(|text| !text.is_empty())).join("; ")
+    }
+
     /// What was run, of several runs made together; "" where only one thing was.
     pub fn cell_name(&self) -> &str {
         self.cell.as_ref().map_or("", |cell| &cell.name)
@@ -182,6 +201,9 @@ pub struct Invocation {
     /// How far local time was ahead of UTC then, in seconds; reports print local time.
     #[serde(default)]
     pub utc_offset_seconds: i32,
+    /// What the run is for (`--why`); empty if nobody said.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub why: String,
 }
 
 /// A job file as typed.
@@ -505,5 +527,28 @@ pub fn gather_histories(jobs: &mut [JobRecord]) {
             let history = std::mem::take(&mut jobs[index].latency_history);
             jobs[kept].latency_history.merge(history);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_intent_is_what_was_said_or_what_the_jobs_describe() {
+        let job = |text: &str| JobRecord { description: text.into(), ..JobRecord::default() };
+        let jobs = vec![job("as our database reads"), job(""), job("as our database reads")];
+        let mut run = RunRecord { jobs, ..RunRecord::default() };
+        assert_eq!(run.intent(), "as our database reads");
+        run.invocation.why = "is the new disk as fast".into();
+        assert_eq!(run.intent(), "is the new disk as fast");
+        let phase = RunRecord {
+            jobs: vec![job("gzip of one archive")],
+            work: Some(Work::default()),
+            ..RunRecord::default()
+        };
+        assert_eq!(phase.intent(), "", "a phase of an application says what, not what for");
+        let runs = vec![run.clone(), phase, run];
+        assert_eq!(RecordSet { runs, ..RecordSet::default() }.intent(), "is the new disk as fast");
     }
 }

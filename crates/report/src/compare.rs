@@ -15,7 +15,11 @@ use serde_json::{Value, json};
 
 /// The comparison of B with A: environment, a table for each job and direction, then the result. No line is wider than the style's width (80 at least).
 pub fn text(comparison: &Comparison, style: &Style) -> String {
-    let mut out = environment_text(comparison, style);
+    let (before, after) = &comparison.intents;
+    let sides = [("A", before), ("B", after)].into_iter().filter(|(_, why)| !why.is_empty());
+    let mut out: String =
+        sides.map(|(side, why)| style.paragraph(&format!("{side} is for: {why}"), 0)).collect();
+    out += &environment_text(comparison, style);
     for (side, findings) in [("A", &comparison.doubts.0), ("B", &comparison.doubts.1)] {
         let is_one = comparison.jobs.len() == 1;
         out.extend(findings.iter().map(|finding| doubt_text(side, finding, is_one, style)));
@@ -332,6 +336,10 @@ pub(crate) fn value(comparison: &Comparison) -> Value {
         })
         .collect();
     json!({
+        "why": {
+            "before": some_text(&comparison.intents.0),
+            "after": some_text(&comparison.intents.1),
+        },
         "environment": differences(&comparison.environment),
         "environment_recorded": !comparison.environment_unknown,
         "findings": {
@@ -351,6 +359,10 @@ pub(crate) fn value(comparison: &Comparison) -> Value {
         "nothing_compared": comparison.obstacle(),
         "conclusion": conclusion(comparison).1,
     })
+}
+
+fn some_text(text: &str) -> Option<&str> {
+    Some(text).filter(|text| !text.is_empty())
 }
 
 fn difference_json(difference: &Difference) -> Value {
@@ -432,6 +444,15 @@ mod tests {
         let mut b = a.clone();
         b.runs.iter_mut().for_each(|run| run.facts.kernel = "9.9.9".into());
         judge::compare::compare(&a, &b, &Options::default())
+    }
+
+    #[test]
+    fn what_each_side_is_for_stands_first() {
+        let mut comparison = comparison();
+        comparison.intents = (String::new(), "is the new kernel slower".into());
+        assert!(text(&comparison, &Style::default()).starts_with("B is for: is the new kernel slower\n"));
+        let value = value(&comparison);
+        assert_eq!((&value["why"]["before"], value["why"]["after"].is_string()), (&Value::Null, true));
     }
 
     #[test]

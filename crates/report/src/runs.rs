@@ -114,7 +114,7 @@ fn verdict(run: &RunRow) -> String {
 }
 
 /// A heading and a line for each run, no wider than the style. Empty columns, and those without room,
-/// are left out. Tags follow if there is room. "!" marks runs with warnings, "!!" runs with errors.
+/// are left out. Tags and note follow if there is room. "!" marks runs with warnings, "!!" runs with errors.
 pub fn list(runs: &[RunRow], style: &Style) -> String {
     let cells: Vec<Vec<String>> = COLUMNS
         .iter()
@@ -134,12 +134,14 @@ pub fn list(runs: &[RunRow], style: &Style) -> String {
             .map(|(at, width)| padded(&cells[*at][row], *width, COLUMNS[*at].right))
             .collect();
         let line = line.join("  ");
-        let tags: Vec<String> = run.tags.iter().map(|tag| format!("#{}", printable(tag))).collect();
+        let tags = run.tags.iter().map(|tag| format!("#{}", printable(tag)));
+        let note = Some(printable(run.note.trim())).filter(|note| !note.is_empty());
+        let labels: Vec<String> = tags.chain(note).collect();
         let room = style.width.saturating_sub(shown.total + 2);
         out += line.trim_end();
-        if !tags.is_empty() && room >= 6 {
+        if !labels.is_empty() && room >= 6 {
             let blanks = " ".repeat(shown.total + 2 - line.trim_end().chars().count());
-            out += &(blanks + &style.dim(shorten(&tags.join(" "), room).trim_end()));
+            out += &(blanks + &style.dim(shorten(&labels.join(" "), room).trim_end()));
         }
         out.push('\n');
     }
@@ -285,6 +287,19 @@ mod tests {
              7f3a9c21  2026-11-20 22:53  run   web1  one  nvme0n1  randread 4k, depth 32  123 k    482  640 µs  device (high)    #baseline\n\
              0a1b2c3d  2026-11-20 22:53  run   web1  two  nvme0n1  randread 4k, depth 32    950   3.71  640 µs  device (high) !  #baseline\n"
         );
+    }
+
+    #[test]
+    fn the_note_follows_the_tags_where_there_is_room() {
+        let noted = RunRow {
+            note: "after the\nnew firmware".into(),
+            tags: vec!["base".into()],
+            ..run("1a2b3c4d", "reader", 1.0)
+        };
+        let wide = list(std::slice::from_ref(&noted), &Style { width: 200, ..Style::default() });
+        assert!(wide.contains("#base after the?new firmware\n"), "{wide}");
+        let narrow = list(&[noted], &Style { width: 80, ..Style::default() });
+        assert!(narrow.lines().all(|line| line.chars().count() <= 80), "{narrow}");
     }
 
     #[test]

@@ -269,7 +269,13 @@ impl RunArchive {
             }
             !is_lost
         });
-        SavedTo { record, is_lost, archived_as: self.id(), is_set: self.set_name.is_some() }
+        SavedTo {
+            record,
+            is_lost,
+            archived_as: self.id(),
+            is_set: self.set_name.is_some(),
+            intent: Some(set.intent()).filter(|intent| !intent.is_empty()),
+        }
     }
 }
 

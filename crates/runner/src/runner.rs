@@ -189,6 +189,7 @@ impl Runner {
                 started_unix_ms,
                 ended_unix_ms: unix_ms(),
                 utc_offset_seconds: chrono::Local::now().offset().local_minus_utc(),
+                why: invocation.why.clone().unwrap_or_default(),
             },
             sources: invocation.sources.clone(),
             global_options: invocation.global_options.clone(),

@@ -108,7 +108,7 @@ fn run(request: &RunRequest, output: &mut Output) -> Result<u8> {
     let options = RenderOptions { archived_as: archive.id(), ..request.render_options(output) };
     let subject = Subject::Run(&record, &judged);
     output.write(&report::render(subject, request.formats(), &options))?;
-    request.show_archive(&mut archive, false, output)?;
+    request.show_archive(&mut archive, false, record.intent(), output)?;
     if as_fio {
         request.remark(&report::verdict::lines_for_fio(&judged), output)?;
         gate::show_for_fio(&judged);

@@ -49,6 +49,31 @@ fn a_run_is_archived_and_named_below_its_report() {
 }
 
 #[test]
+fn what_a_run_is_for_is_kept_shown_and_asked_for() {
+    let directory = scratch();
+    let at = directory.path();
+    let words = |more: &[&str]| [&["run"][..], more, &TINY].concat();
+    let ran = archiving(at, &words(&["--why=is the new disk as fast"])).expect(0);
+    assert!(ran.out.contains("\nWhy:    is the new disk as fast\nRun:    "), "{}", ran.out);
+    let row = &rows(&at.join("archive.db"))[0];
+    assert_eq!(row.note, "is the new disk as fast");
+    let record = open(&at.join("archive.db")).load(&row.id).unwrap();
+    assert_eq!(record.invocation.why, "is the new disk as fast");
+    let listed = archiving(at, &["runs", "new disk"]).expect(0);
+    assert!(listed.out.contains(row.id.short()), "{}", listed.out);
+    let ran = archiving(at, &words(&["--description=as the shop reads"])).expect(0);
+    assert!(ran.out.contains("\nWhy:    as the shop reads\n"), "{}", ran.out);
+    let ran = archiving(at, &words(&[])).expect(0);
+    assert!(ran.out.contains("\nWhy:    not given; --why=TEXT keeps"), "{}", ran.out);
+    let ran = archiving(at, &words(&["--output-format=json", "--why=x"])).expect(0);
+    assert_eq!(ran.json()["fathom"]["why"], "x");
+    let ran = archiving(at, &words(&["--output-format=json"])).expect(0);
+    assert!(ran.json()["fathom"]["why"].is_null() && !ran.out.contains("--why=TEXT"));
+    let ran = archiving(at, &["compare", "latest~4", "latest"]).expect(0);
+    assert!(ran.out.starts_with("A is for: is the new disk as fast\n"), "{}", ran.out);
+}
+
+#[test]
 fn under_other_names_it_is_archived_without_a_word() {
     let directory = scratch();
     let at = directory.path();

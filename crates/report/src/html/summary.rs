@@ -71,6 +71,8 @@ pub(super) fn head(judged_sets: &[JudgedSet]) -> Markup {
                 p class="when" {
                     @if judged_sets.len() > 1 { strong { (judged_set.name) } ": " }
                     (circumstances(judged_set))
+                    @let intent = judged_set.set.intent();
+                    @if !intent.is_empty() { br; "For: " (intent) }
                 }
             }
         }

@@ -372,7 +372,7 @@ impl Servers<'_> {
             self.request.formats(),
             &options,
         ))?;
-        self.request.show_archive(&mut self.archive, true, self.output)?;
+        self.request.show_archive(&mut self.archive, true, set.intent(), self.output)?;
         gate::show_for_fio(&together);
         gate.write_junit(&set.runs, &together)?;
         let trigger = self.trigger.failure().map(|text| {

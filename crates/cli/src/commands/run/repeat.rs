@@ -37,7 +37,7 @@ pub fn run(request: &RunRequest, gate: &Gate, output: &mut Output, repeats: u32)
         request.formats(),
         &options,
     ))?;
-    request.show_archive(&mut archive, true, output)?;
+    request.show_archive(&mut archive, true, set.intent(), output)?;
     gate.write_junit(&set.runs, &together)?;
     saved?;
     let interrupted = request.runner.caught().map(|signal| exit::interrupted(signal, false));

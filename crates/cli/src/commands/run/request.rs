@@ -108,7 +108,7 @@ impl RunRequest<'_> {
         if self.as_fio() { "fio" } else { "run" }
     }
 
-    /// Prints the id of the archived runs below a text report, and notes of the archive as remarks.
+    /// Prints the intent and the id of the archived runs below a text report, and notes of the archive as remarks.
     ///
     /// # Errors
     /// When `output` cannot be written.
@@ -116,12 +116,14 @@ impl RunRequest<'_> {
         &self,
         archive: &mut RunArchive,
         is_set: bool,
+        intent: String,
         output: &mut Output,
     ) -> Result<()> {
         self.remark(&archive.take_notes(), output)?;
         match archive.id() {
             Some(id) if self.is_text() && !self.as_fio() => {
-                let kept = SavedTo { archived_as: Some(id), is_set, ..SavedTo::default() };
+                let intent = Some(intent);
+                let kept = SavedTo { archived_as: Some(id), is_set, intent, ..SavedTo::default() };
                 output.write(&format!("\n{}", kept.text(|_| String::new())))
             }
             _ => Ok(()),

@@ -13,6 +13,7 @@ pub(super) fn document(kind: &str, seed: Option<u64>, saved: &SavedTo, rest: Jso
     seed.iter().for_each(|seed| out.push("seed", *seed));
     out.push("record", path(saved.record.as_deref()));
     out.push("archived_as", saved.archived_as.clone());
+    out.push("why", saved.intent.clone());
     out.extend(rest);
     out.to_text()
 }
