@@ -11,6 +11,7 @@ pub(crate) use knee::to_use;
 pub use knee::{fits_job_file, job_file, text as knee};
 pub use objects::objects;
 
+use crate::figures;
 use crate::style::Style;
 use judge::Durability;
 use parts::{duration, failures, findings, head, interruption, verdicts};
@@ -28,6 +29,7 @@ pub fn test(conclusion: &test::Conclusion, style: &Style) -> String {
     for (direction, knee) in &conclusion.knees {
         out += &style.paragraph(&knee_line(*direction, knee), 0);
     }
+    out += &positions(&conclusion.positions, style);
     if let Some(last) = conclusion.course.last {
         let line = format!(
             "Random writes before, {} rounds: {}, {}.",
@@ -41,6 +43,35 @@ pub fn test(conclusion: &test::Conclusion, style: &Style) -> String {
     out += &limits(conclusion, style);
     out += &findings(&conclusion.findings, style);
     out + &interruption(conclusion.interrupted_by, "the table holds the runs that ended before")
+}
+
+/// The speed of each disk by position.
+fn positions(rows: &[test::PositionRow], style: &Style) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let line = |[at, start, speed, ends, share]: [&str; 5]| {
+        format!("{at:<24}{start:>12}{speed:>10}{ends:>16}{share:>12}").trim_end().to_owned() + "\n"
+    };
+    let head = line(["position", "from", "MiB/s", "95 % interval", "of start"]);
+    let mut out = format!("\n{}", style.bold(&head));
+    for row in rows {
+        let speed = figures::in_mebibytes(row.bytes_per_second);
+        let share = row.share.map_or(String::new(), |share| format!("{:.1} %", share.value * 100.0));
+        out += &line([
+            &format!("{}, {}", row.disk, row.position),
+            &human::size(row.start.0 as f64),
+            &figures::mebibytes(row.bytes_per_second.value),
+            &figures::interval(&speed, figures::PLAIN),
+            &share,
+        ]);
+    }
+    let mut text = "Sequential reads of 1 MiB, depth 8, of the disk itself.".to_owned();
+    if rows.iter().any(|row| row.rotational != Some(true)) {
+        text += " A disk without moving parts answers blocks that nobody wrote without its medium, so \
+                 a difference there may be one of content.";
+    }
+    out + &style.paragraph(&text, 0) + "\n"
 }
 
 fn what_was_tested(conclusion: &test::Conclusion) -> String {

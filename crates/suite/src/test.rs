@@ -7,10 +7,12 @@
 mod budget;
 mod cells;
 mod conclusion;
+mod positions;
 
 pub use budget::{Length, SizeError, size};
 pub use cells::{Cells, Load};
 pub use conclusion::{Conclusion, PERCENTILES, Row, conclude};
+pub use positions::{Disk, PositionRow};
 
 use crate::knee::{DepthSweep, KneeSearch};
 use crate::order::Draw;
@@ -19,6 +21,7 @@ use crate::saturate::{Rounds, Saturation};
 use crate::target::{FILL, LARGE, SMALL};
 use crate::{Expected, Failure, Step, Suite, Target, failure};
 use budget::{Budget, LEAST};
+use positions::Region;
 use record::{Bytes, Direction, Nanos, RunRecord};
 use std::collections::VecDeque;
 
@@ -33,6 +36,8 @@ pub struct Setting {
     pub length: Length,
     /// Seed of the order of the runs and of their offsets.
     pub seed: u64,
+    /// Disks that are read at their start, middle and end afterwards.
+    pub disks: Vec<Disk>,
 }
 
 /// The test, under way.
@@ -52,6 +57,7 @@ enum Stage {
     Saturation(Box<Saturation>),
     Sweeping(Box<KneeSearch>, Direction),
     Rounds { left: VecDeque<(Load, u32)> },
+    Positions { left: VecDeque<(Region, u32)> },
     Over,
 }
 
@@ -157,6 +163,17 @@ impl Test {
         all
     }
 
+    fn positions(&self) -> VecDeque<(Region, u32)> {
+        Region::rounds(&self.setting.disks, self.setting.seed).into()
+    }
+
+    /// Time of these runs over positions.
+    fn positions_time(&self, runs: &VecDeque<(Region, u32)>) -> Nanos {
+        let Setting { target, seed, .. } = &self.setting;
+        let times = runs.iter().map(|(region, round)| region.step(target, *round, *seed).duration.0);
+        Nanos(times.sum())
+    }
+
     fn step(&self, load: &Load, round: u32) -> Step {
         let (ramp, time) = (self.budget.ramp, self.budget.time);
         load.step(&self.setting.target, self.filled, round, self.setting.seed, ramp, time)
@@ -178,8 +195,11 @@ impl Test {
                 after.after_fill();
                 after.current() + after.later()
             }
-            Stage::Saturation(_) | Stage::Sweeping(..) => sweeps() + rounds(),
-            Stage::Rounds { .. } | Stage::Over => Nanos::default(),
+            Stage::Saturation(_) | Stage::Sweeping(..) => {
+                sweeps() + rounds() + self.positions_time(&self.positions())
+            }
+            Stage::Rounds { .. } => self.positions_time(&self.positions()),
+            Stage::Positions { .. } | Stage::Over => Nanos::default(),
         }
     }
 
@@ -192,6 +212,7 @@ impl Test {
             Stage::Rounds { left } => {
                 Nanos(left.iter().map(|(load, round)| self.step(load, *round).duration.0).sum())
             }
+            Stage::Positions { left } => self.positions_time(left),
             Stage::Over => Nanos::default(),
         }
     }
@@ -214,9 +235,14 @@ impl Suite for Test {
                         self.next_sweep();
                     }
                 },
-                Stage::Rounds { left } => {
-                    let (load, round) = left.front().cloned()?;
-                    return Some(self.step(&load, round));
+                Stage::Rounds { left } => match left.front().cloned() {
+                    Some((load, round)) => return Some(self.step(&load, round)),
+                    None => self.stage = Stage::Positions { left: self.positions() },
+                },
+                Stage::Positions { left } => {
+                    let (region, round) = left.front()?;
+                    let Setting { target, seed, .. } = &self.setting;
+                    return Some(region.step(target, *round, *seed));
                 }
                 Stage::Over => return None,
             }
@@ -237,9 +263,8 @@ impl Suite for Test {
                 lines.extend(failed_line(record));
                 return lines;
             }
-            Stage::Rounds { left } => {
-                left.pop_front();
-            }
+            Stage::Rounds { left } => drop(left.pop_front()),
+            Stage::Positions { left } => drop(left.pop_front()),
             Stage::Over => {}
         }
         failed_line(record).into_iter().collect()

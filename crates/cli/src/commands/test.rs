@@ -5,11 +5,12 @@ use crate::suites::scratch::{Scratch, size_refusal};
 use crate::suites::{self, SuiteOptions};
 use anyhow::Result;
 use clap::Args;
-use record::Bytes;
+use host::TargetQuery;
+use record::{Bytes, DeviceKind};
 use runner::Runner;
 use std::ffi::OsString;
 use suite::Target;
-use suite::test::Length;
+use suite::test::{Disk, Length};
 
 /// The examples in the help, above the options.
 const EXAMPLES: &str = "\
@@ -28,7 +29,8 @@ pub struct Arguments {
     /// One round: half a minute instead of two.
     #[arg(long, conflicts_with = "thorough")]
     quick: bool,
-    /// Random writes until the disk is in its steady state, then five long rounds.
+    /// Random writes until the disk is in its steady state, then five long rounds; as root also reads at
+    /// the start, the middle and the end of each disk.
     #[arg(long)]
     thorough: bool,
     /// Size of the temporary file, such as 4g [default: by the length of the test, at most a tenth of the
@@ -58,7 +60,11 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     let size = suite::test::size(length, file.free, arguments.size).map_err(size_refusal)?;
     let seed = arguments.seed.unwrap_or_else(runner::fresh_seed);
     let target = Target::new(&file.path, file.direct);
-    let mut test = suite::test::Test::new(suite::test::Setting { target, size, length, seed });
+    let disks = match length {
+        Length::Thorough => disks(&file.path, &runner),
+        Length::Quick | Length::Normal => Vec::new(),
+    };
+    let mut test = suite::test::Test::new(suite::test::Setting { target, size, length, seed, disks });
     let options =
         SuiteOptions { left_behind: file.left_behind(), ..arguments.output.suite_options() };
     let mut set = runner::empty_set("test", seed);
@@ -82,4 +88,26 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     end?;
     let failed = saved.is_lost || !conclusion.failures.is_empty();
     Ok(suites::exit_code(conclusion.interrupted_by, failed))
+}
+
+/// The disks below the test's file that can be read. Says which cannot.
+fn disks(file: &str, runner: &Runner) -> Vec<Disk> {
+    let facts = suites::device::facts(file, runner);
+    let is_disk = |kind: &DeviceKind| !matches!(kind, DeviceKind::Zram | DeviceKind::Ram);
+    let below = facts.devices.into_values();
+    let disks = below.filter(|device| device.below.is_empty() && is_disk(&device.kind));
+    let disks: Vec<Disk> =
+        disks.map(|device| Disk { name: device.name, size: device.size }).collect();
+    let query = |disk: &Disk| TargetQuery { path: disk.path(), will_write: false };
+    let queries: Vec<TargetQuery> = disks.iter().map(query).collect();
+    let targets = runner.host().survey(runner.machine().clone(), &queries).targets;
+    let is_readable = |disk: &Disk| targets.get(&disk.path()).is_some_and(|target| target.readable);
+    let (readable, closed): (Vec<Disk>, Vec<Disk>) = disks.into_iter().partition(is_readable);
+    for disk in closed {
+        say(&format!(
+            "fathom: {} cannot be read, so its speed by position is not measured; run as root\n",
+            disk.path()
+        ));
+    }
+    readable
 }

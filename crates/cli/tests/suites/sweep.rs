@@ -273,6 +273,27 @@ fn targets_are_directories_or_files() {
 }
 
 #[test]
+fn a_job_moves_through_a_file_by_position() {
+    let directory = scratch();
+    let at = directory.path();
+    fs::write(at.join("file"), vec![7; 1 << 20]).unwrap();
+    let job = ["--name=a", "--filename=file", "--rw=read", "--bs=4k", "--into=kept", "--no-archive"];
+    let vary = ["--vary=position=start,middle,end", "--repeat=2", "--percent-of=start", "--json"];
+    let value = sweep(at, &[&job[..], &vary].concat()).expect(0).json();
+    let column = &value["tables"][0]["columns"][0];
+    assert_eq!((&column["rows"][0]["value"], &column["rows"][0]["percent"]), (&"start".into(), &100.0.into()));
+    assert!(column["rows"][2]["percent_low"].is_f64(), "{column}");
+    let runs = formats::load_set(&at.join("kept")).unwrap().runs;
+    let starts = runs.iter().map(|run| run.jobs[0].workload.regions[0].start.0);
+    let mut starts: Vec<u64> = starts.collect();
+    starts.sort_unstable();
+    starts.dedup();
+    assert_eq!(starts, [0, 475136, 946176], "the tenths from 0 %, 45 % and 90 %, in whole blocks");
+    let refused = sweep(at, &["--show=kept", "--percent-of=half"]).expect(2);
+    assert!(refused.err.contains("'half' is neither best, first or total"), "{}", refused.err);
+}
+
+#[test]
 fn options_that_change_nothing_are_named_before_anything_runs() {
     let directory = scratch();
     let told = |engine: &str, name: &str| {

@@ -69,7 +69,8 @@ fn what_a_run_is_for_is_kept_shown_and_asked_for() {
     assert_eq!(ran.json()["fathom"]["why"], "x");
     let ran = archiving(at, &words(&["--output-format=json"])).expect(0);
     assert!(ran.json()["fathom"]["why"].is_null() && !ran.out.contains("--why=TEXT"));
-    let ran = archiving(at, &["compare", "latest~4", "latest"]).expect(0);
+    // Of so little, which of the two is faster is chance.
+    let ran = archiving(at, &["compare", "latest~4", "latest"]);
     assert!(ran.out.starts_with("A is for: is the new disk as fast\n"), "{}", ran.out);
 }
 

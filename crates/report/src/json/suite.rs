@@ -31,6 +31,7 @@ pub fn test(conclusion: &test::Conclusion, seed: u64, saved: &SavedTo) -> String
         "interrupted_by" => conclusion.interrupted_by,
         "cells" => array(&conclusion.rows, row),
         "knees" => array(&conclusion.knees, |(direction, knee)| self::knee(direction.name(), knee)),
+        "positions" => array(&conclusion.positions, position),
         "precondition" => course(&conclusion.course),
         "limits" => array(&conclusion.limited, limited),
         "use_for" => &conclusion.valid_for,
@@ -38,6 +39,16 @@ pub fn test(conclusion: &test::Conclusion, seed: u64, saved: &SavedTo) -> String
         "failures" => array(&conclusion.failures, failure),
     };
     document("test", Some(seed), saved, rest)
+}
+
+fn position(row: &test::PositionRow) -> Json {
+    object! {
+        "disk" => &row.disk,
+        "position" => &row.position,
+        "start_bytes" => row.start.0,
+        "bytes_per_second" => estimated(&row.bytes_per_second),
+        "share_of_start" => row.share.as_ref().map_or(Json::Null, estimated),
+    }
 }
 
 /// `fathom precondition --json`.

@@ -75,6 +75,26 @@ pub(crate) fn tested() -> Conclusion {
     }
 }
 
+#[test]
+fn the_speed_by_position_is_a_table_of_its_own() {
+    let row = |position: &str, speed: f64, share| suite::test::PositionRow {
+        disk: "sda".into(),
+        position: position.into(),
+        start: Bytes(4 << 40),
+        bytes_per_second: estimated(speed),
+        share,
+        rotational: Some(true),
+    };
+    let mut tested = tested();
+    tested.positions = vec![row("start", 200e6, None), row("end", 100e6, Some(estimated(0.5)))];
+    let shown = test(&tested, &Style::default());
+    assert!(shown.contains("sda, end                       4 TiB      95.4"), "{shown}");
+    assert!(shown.contains("      50.0 %\n") && !shown.contains("nobody wrote"), "{shown}");
+    assert!(widest(&shown) <= 80, "{shown}");
+    tested.positions[0].rotational = None;
+    assert!(test(&tested, &Style::default()).contains("nobody wrote"));
+}
+
 fn widest(text: &str) -> usize {
     text.lines().map(|line| line.chars().count()).max().unwrap_or(0)
 }

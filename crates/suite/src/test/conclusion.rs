@@ -1,6 +1,7 @@
 //! What the records of a test show together.
 
 use super::cells::Cells;
+use super::positions::{self, PositionRow};
 use crate::Failure;
 use crate::estimate::{self, Estimated};
 use crate::findings::merge_by_check;
@@ -36,6 +37,8 @@ pub struct Conclusion {
     pub knees: Vec<(Direction, Knee)>,
     /// How random writes went before, when there were any.
     pub course: SteadyProgress,
+    /// The speed of the disks by position.
+    pub positions: Vec<PositionRow>,
     /// What limited the cells, those of one limit together.
     pub limited: Vec<LimitGroup>,
     /// What the figures may be used for, in one sentence.
@@ -106,6 +109,7 @@ pub fn conclude(set: &RecordSet) -> Conclusion {
         rows,
         knees: [Direction::Read, Direction::Write].into_iter().filter_map(knee).collect(),
         course: Rounds::course(set.runs.iter()),
+        positions: positions::conclude(set),
         limited: group_by_limit(verdicts),
         findings,
         failures: failures(set),
@@ -263,7 +267,7 @@ mod tests {
 
     fn tested(disk: SimulatedDisk, length: Length) -> RecordSet {
         let target = Target::new("/mnt/x", true);
-        let mut test = Test::new(Setting { target, size: Bytes(64 << 20), length, seed: 1 });
+        let mut test = Test::new(Setting { target, size: Bytes(64 << 20), length, seed: 1, disks: Vec::new() });
         let runs = { disk }.drive(&mut test, 1000).records;
         RecordSet { kind: "test".into(), runs, ..RecordSet::default() }
     }
