@@ -7,6 +7,7 @@
 //! [`Host::evidence_after`] examine the files and the other processes at its ends.
 
 mod activity;
+mod application;
 mod arrays;
 mod caches;
 mod cgroup;
@@ -26,6 +27,7 @@ mod sampler;
 mod slow_reader;
 mod walk;
 
+pub use application::{ApplicationQuery, ApplicationReader};
 pub use changes::{Changes, GroupToJoin};
 pub use evidence::EvidenceBefore;
 pub use facts::{Mount, TargetQuery};

@@ -53,6 +53,7 @@ impl SampleReader {
                 .storage_io("self")
                 .map(|[read_bytes, write_bytes]| OwnIo { read_bytes, write_bytes }),
             own_cpu_ms: host.own_cpu_ms(),
+            application: None,
             slow: (detail != Detail::Counters).then(slow),
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::log::Entry;
 use crate::{Rates, Stack};
-use record::Sample;
+use record::{ApplicationSample, Sample};
 
 /// Computes intervals from the entries of a log or of a watched machine.
 #[derive(Debug, Default)]
@@ -40,6 +40,12 @@ impl Intervals {
                 rates.map(|rates| Interval { unix_ms: look.unix_ms, rates })
             }
         }
+    }
+
+    /// The watched application up to now, and the time since the watch began, in seconds.
+    pub fn application(&self) -> Option<(&ApplicationSample, f64)> {
+        let last = self.previous.as_ref()?;
+        Some((last.application.as_ref()?, last.at.seconds()))
     }
 
     /// The devices watched now.

@@ -6,6 +6,7 @@
 //! Everything but [`Terminal`] and the sockets of [`feed`] is pure: samples in, text or a picture
 //! out.
 
+mod application;
 mod cursor;
 mod disk_history;
 pub mod feed;
@@ -22,6 +23,7 @@ mod stack;
 mod terminal;
 mod view;
 
+pub use application::{ApplicationRates, GroupRates, summary as application_summary};
 pub use disk_history::DiskHistory;
 pub use intervals::{Interval, Intervals};
 pub use keys::Key;

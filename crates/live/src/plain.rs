@@ -65,6 +65,12 @@ impl Plain {
                 self.line(&mut text, time, &format!("{name}:{what}"), &figures);
             }
         }
+        if let Some(application) = &rates.application {
+            self.line(&mut text, time, "app", &application.figures());
+            for (device, figures) in application.group_figures() {
+                self.line(&mut text, time, &format!("app:{device}"), &figures);
+            }
+        }
         if let Some(cpu) = &rates.cpu {
             self.line(&mut text, time, "cpu", &cpu_figures(cpu));
         }
@@ -195,7 +201,7 @@ fn machine_figures(rates: &Rates) -> Vec<(&'static str, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{MemoryNow, PagingRates, PressureShares};
+    use crate::{ApplicationRates, GroupRates, MemoryNow, PagingRates, PressureShares};
     use record::{ArraySync, DeviceFacts, DeviceKind, DiskSample};
     use std::collections::BTreeMap;
 
@@ -239,6 +245,7 @@ mod tests {
             paging: Some(PagingRates { in_bytes_per_second: MIB, ..PagingRates::default() }),
             pressure: Some(PressureShares { io_some: 45.0, ..PressureShares::default() }),
             arrays: BTreeMap::from([("md0".into(), array)]),
+            application: None,
         }
     }
 
@@ -261,6 +268,16 @@ mod tests {
 14:02:11 pressure   io_some% 45.0 io_full% 0.0 memory_some% 0.0 memory_full% 0.0 cpu_some% 0.0
 ";
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn an_application_is_a_line_and_its_group_a_line_for_each_device() {
+        let group = BTreeMap::from([("sda".to_owned(), GroupRates::default())]);
+        let application = ApplicationRates { in_flight: 2.5, group, ..ApplicationRates::default() };
+        let rates = Rates { application: Some(application), ..rates() };
+        let text = Plain::new(false).lines("14:02:11", &stack(), &rates);
+        assert!(text.contains("14:02:11 app        in_flight 2.50 p95 0"), "{text}");
+        assert!(text.contains("14:02:11 app:sda    r/s 0.0 r_bytes -"), "{text}");
     }
 
     #[test]

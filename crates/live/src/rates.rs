@@ -1,5 +1,6 @@
 //! Rates from two samples.
 
+use crate::ApplicationRates;
 use record::{
     ArraySample, CpuSample, DiskSample, PagingSample, PressureSample, Sample, SlowSample,
 };
@@ -25,6 +26,9 @@ pub struct Rates {
     pub pressure: Option<PressureShares>,
     /// Arrays of md by kernel name, at the later sample.
     pub arrays: BTreeMap<String, ArraySample>,
+    /// The watched application.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub application: Option<ApplicationRates>,
 }
 
 /// What a block device did.
@@ -153,6 +157,11 @@ impl Rates {
             },
             paging: slow.and_then(|(before, now)| paging(before, now, seconds)),
             pressure: slow.and_then(|(before, now)| pressure(before, now, seconds)),
+            application: earlier
+                .application
+                .as_ref()
+                .zip(later.application.as_ref())
+                .map(|(before, now)| ApplicationRates::between(before, now, seconds)),
             arrays: later.slow.as_ref().map(|slow| slow.arrays.clone()).unwrap_or_default(),
         })
     }

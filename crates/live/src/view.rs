@@ -76,9 +76,10 @@ fn sections(frame: &mut Frame<'_>, screen: &mut Screen, room: usize, palette: Pa
     };
     let arrays = machine::arrays(&rates, width, palette);
     let pressure = machine::pressure(&rates, width, palette);
+    let application = machine::application(&rates, width, palette);
     let disk_heads = if room >= 12 { 2 } else { 1 };
     // One line each for CPUs and memory.
-    let fixed = disk_heads + arrays.len() + 2 + pressure.len();
+    let fixed = disk_heads + application.iter().len() + arrays.len() + 2 + pressure.len();
     let rows = screen.stack.rows.len().max(1);
     let heights =
         Heights::share_out(room, fixed, rows, cpu::lines_wanted(rates.cpus.len(), width, room));
@@ -92,6 +93,7 @@ fn sections(frame: &mut Frame<'_>, screen: &mut Screen, room: usize, palette: Pa
     heading(&mut lines, "Disks", Vec::new());
     lines.extend(disks::lines(screen, &rates, heights.disks, disk_heads, width, palette));
     lines.extend(arrays);
+    lines.extend(application);
     heading(&mut lines, "CPU", cpu::key(palette));
     lines.push(cpu::summary(&rates, width, palette));
     lines.extend(cpu::cores(&rates, heights.cores, width, palette));
@@ -138,6 +140,7 @@ const HELP: &[(&str, &str)] = &[
     ("queue", "mean number of I/Os waiting or being served"),
     ("busy", "share of the time with I/O in flight; a disk that"),
     ("", "serves many at once can be 100 % busy and not full"),
+    ("app", "I/Os that the watched application has in flight"),
     ("share", "share of the reads that a member of a mirror served"),
     ("iowait", "idle while I/O was outstanding"),
     ("refaults", "read again after the page cache had dropped it"),

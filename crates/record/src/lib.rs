@@ -4,6 +4,7 @@
 //! This crate does no I/O and no judging. It defines the types, and how their figures are written for
 //! people ([`human`]).
 
+mod application;
 mod blocks;
 mod coarse;
 mod counters;
@@ -37,6 +38,7 @@ mod units;
 mod with_defaults;
 mod work;
 
+pub use application::{ApplicationIo, ApplicationSample, GroupIo, Wait, WaitCount};
 pub use blocks::BlockStates;
 pub use coarse::{COARSE_SUB_BUCKETS, Coarse};
 pub use counters::{

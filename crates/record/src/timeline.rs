@@ -1,6 +1,6 @@
 //! What the machine did during the run, sampled ten times a second.
 
-use crate::Nanos;
+use crate::{ApplicationSample, Nanos};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -43,6 +43,9 @@ pub struct Sample {
     /// milliseconds (/proc/self/stat).
     #[serde(default)]
     pub own_cpu_ms: Option<u64>,
+    /// The application that is watched, in samples of `fathom watch`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub application: Option<ApplicationSample>,
     /// What is looked at more seldom: once a second and in the first and last sample.
     #[serde(default)]
     pub slow: Option<SlowSample>,

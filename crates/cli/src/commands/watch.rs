@@ -10,23 +10,28 @@ use crate::output::can_draw;
 use crate::suites;
 use anyhow::Result;
 use clap::Args;
+use host::ApplicationQuery;
 use log::Log;
 use record::Nanos;
 use show::{LineFormat, LineWriter};
 use signals::WatchSignals;
 use source::{LiveSource, ReplaySource, SampleSource};
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Shortest interval. The kernel counts disk time in milliseconds and CPU time in hundredths of a
 /// second.
 const INTERVAL_MIN: Nanos = Nanos::from_millis(100);
+
+/// Where control groups are mounted.
+const GROUPS: &str = "/sys/fs/cgroup";
 
 /// The examples in the help, above the options.
 const EXAMPLES: &str = "\
 Examples:
   fathom watch /data
   fathom watch --plain --interval=500ms
+  fathom watch --pid $(pidof -s postgres) --count=60 /var/lib/postgresql
   fathom watch --run";
 
 /// Arguments of `fathom watch`.
@@ -40,6 +45,13 @@ pub struct Arguments {
     /// Directory, file or block device; shows the disks under it, layer by layer [default: all disks]
     #[arg(value_name = "PATH|DEVICE")]
     path: Option<OsString>,
+    /// Also show what this process and its descendants have in flight
+    #[arg(long, value_name = "PID", conflicts_with_all = ["cgroup", "replay", "run"])]
+    pid: Option<u32>,
+    /// Also show what the processes of this control group have in flight: its directory, also relative
+    /// to /sys/fs/cgroup
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["replay", "run"])]
+    cgroup: Option<PathBuf>,
     /// Time between two samples, 100ms or more: 1s, 500ms, 1m
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = interval)]
     interval: Nanos,
@@ -85,7 +97,12 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
         replay.report_damaged_lines();
         return Ok(code);
     }
-    let mut live = LiveSource::open(arguments.path.as_deref(), arguments.interval)?;
+    let application = match (arguments.pid, &arguments.cgroup) {
+        (Some(pid), _) => Some(ApplicationQuery::Process(pid)),
+        (None, Some(path)) => Some(ApplicationQuery::Group(Path::new(GROUPS).join(path))),
+        (None, None) => None,
+    };
+    let mut live = LiveSource::open(arguments.path.as_deref(), arguments.interval, application)?;
     let log = arguments.log.as_deref().map(Log::open).transpose()?;
     show(arguments, &mut live, log, form)
 }

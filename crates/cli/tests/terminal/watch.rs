@@ -280,3 +280,55 @@ fn what_lies_on_no_disk_is_watched_all_the_same() {
     assert_eq!(&kinds[..2], ["cpu", "memory"]);
     assert!(kinds.iter().all(|kind| ["cpu", "memory", "paging", "pressure"].contains(kind)));
 }
+
+/// A job that runs for ten seconds in a directory of its own, and its process id.
+fn job_in(directory: &Path, options: &[&str]) -> std::process::Child {
+    let words = ["run", "--name=a", "--size=16m", "--direct=1", "--rw=randread", "--no-archive"];
+    let time = ["--time_based", "--runtime=10", "--bs=16k"];
+    let mut command = Command::new(FATHOM);
+    command.args(words).args(time).args(options).current_dir(directory);
+    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+#[test]
+fn what_an_application_has_in_flight_is_seen_from_outside() {
+    alone();
+    let directory = scratch();
+    for (options, job) in [
+        (["--ioengine=psync", "--numjobs=4"], "--ioengine=psync --numjobs="),
+        (["--ioengine=io_uring", "--iodepth=16"], "--ioengine=io_uring --iodepth="),
+    ] {
+        let mut child = job_in(directory.path(), &options);
+        // Once the file is laid out.
+        std::thread::sleep(std::time::Duration::from_secs(1));
+        let pid = format!("--pid={}", child.id());
+        let ran = watch(&["--plain", &pid, "--interval=500ms", "--count=4"]).expect(0);
+        let json = watch(&["--json", &pid, "--interval=500ms", "--count=2"]).expect(0);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let line = ran.out.lines().find(|line| line.contains(" app ")).expect("a line");
+        assert!(line.contains("in_flight "), "{line}");
+        let job = ran.out.lines().find_map(|line| line.split_once(job)).expect(&ran.out).1;
+        let depth: u32 = job.split_whitespace().next().unwrap().parse().unwrap();
+        assert!((1..=16).contains(&depth), "{}", ran.out);
+        assert!(job.contains("--rwmixread=100"), "{}", ran.out);
+        assert!(ran.out.contains("# not known without tracing: the order"), "{}", ran.out);
+        let last: Value = serde_json::from_str(json.out.lines().last().unwrap()).unwrap();
+        let application = &last["application"];
+        assert!(application["in_flight"].as_f64().unwrap() > 0.0, "{application}");
+        assert!(application["read_bytes_per_second"].as_f64().unwrap() > 0.0, "{application}");
+        if options[0].contains("psync") {
+            assert!(job.contains("--bs=16384"), "the calls of its threads: {}", ran.out);
+            assert_eq!(application["waits"][0]["what"], "read");
+        }
+    }
+}
+
+#[test]
+fn an_application_that_is_not_there_is_refused() {
+    let ran = watch(&["--plain", "--pid=4194304"]).expect(2);
+    assert!(ran.err.contains("process 4194304 does not exist"), "{}", ran.err);
+    let ran = watch(&["--plain", "--cgroup=no/such/group"]).expect(2);
+    assert!(ran.err.contains("/sys/fs/cgroup/no/such/group: no process"), "{}", ran.err);
+    watch(&["--pid=1", "--cgroup=x"]).expect(2);
+}

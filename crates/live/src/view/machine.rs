@@ -62,6 +62,24 @@ pub(super) fn paging(rates: &Rates, width: usize, palette: Palette) -> Option<Li
     Some(sizes("paging/s", &figures, width, palette))
 }
 
+/// What the watched application has in flight; no line without one.
+pub(super) fn application(rates: &Rates, width: usize, palette: Palette) -> Option<Line<'static>> {
+    let application = rates.application.as_ref()?;
+    let lead = if width >= NARROW { "  app        " } else { "  app " };
+    let mut left = width.saturating_sub(lead.len());
+    let mut spans = vec![palette.bold(lead)];
+    for (name, figure) in application.named_figures() {
+        let wide = name.len() + figure.len() + 3;
+        if left < wide {
+            break;
+        }
+        left -= wide;
+        spans.push(palette.dim(format!("{name} ")));
+        spans.push(Span::raw(format!("{figure}  ")));
+    }
+    Some(spans.into())
+}
+
 /// Pressure stall information; no line if the kernel has none.
 pub(super) fn pressure(rates: &Rates, width: usize, palette: Palette) -> Vec<Line<'static>> {
     let Some(pressure) = &rates.pressure else { return Vec::new() };

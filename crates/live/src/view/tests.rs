@@ -57,6 +57,7 @@ fn rates(cpus: usize) -> Rates {
         paging: Some(PagingRates { in_bytes_per_second: 50e6, ..PagingRates::default() }),
         pressure: Some(PressureShares { io_some: 45.0, io_full: 30.0, ..Default::default() }),
         arrays: BTreeMap::from([("md0".to_owned(), array)]),
+        application: None,
     }
 }
 
@@ -71,6 +72,18 @@ fn screen(cpus: usize) -> Screen {
         screen.add_interval(rates(cpus), "14:02:11");
     }
     screen
+}
+
+#[test]
+fn an_application_is_a_line_below_the_disks() {
+    let mut watched = screen(2);
+    let application = crate::ApplicationRates { in_flight: 2.25, ..Default::default() };
+    watched.add_interval(Rates { application: Some(application), ..rates(2) }, "14:02:12");
+    let lines = picture(&mut watched, 100, 30);
+    let line = lines.iter().find(|line| line.starts_with("  app ")).expect("a line");
+    assert!(line.contains("in flight 2.2  95 % <= 0  read"), "{line}");
+    let narrow = picture(&mut watched, 40, 30);
+    assert!(narrow.iter().any(|line| line.starts_with("  app in flight")), "{narrow:?}");
 }
 
 fn picture(screen: &mut Screen, width: u16, height: u16) -> Vec<String> {

@@ -74,9 +74,31 @@ pub fn lines(
     is_last: &mut dyn FnMut() -> bool,
 ) -> Result<()> {
     let mut intervals = Intervals::default();
+    let end = lines_until(source, &mut log, &mut lines, signals, is_last, &mut intervals);
+    if let (Ok(true), LineWriter::Plain(..)) = (&end, &lines) {
+        write(&summary(&intervals))?;
+    }
+    end.map(|_| ())
+}
+
+/// What the watched application had in flight; empty without one.
+fn summary(intervals: &Intervals) -> String {
+    let watched = intervals.application();
+    watched.map_or(String::new(), |(sample, seconds)| live::application_summary(sample, seconds))
+}
+
+/// Writes lines until it is over. Returns false when the reader closed the pipe.
+fn lines_until(
+    source: &mut impl SampleSource,
+    log: &mut Option<Log>,
+    lines: &mut LineWriter,
+    signals: &WatchSignals,
+    is_last: &mut dyn FnMut() -> bool,
+    intervals: &mut Intervals,
+) -> Result<bool> {
     while let Some(due) = source.due() {
         if !wait(due, signals) {
-            return Ok(());
+            return Ok(true);
         }
         for entry in source.next_entries()? {
             log.iter_mut().try_for_each(|log| log.add(&entry))?;
@@ -84,12 +106,15 @@ pub fn lines(
                 lines.begin(start);
             }
             let Some(interval) = intervals.push(entry) else { continue };
-            if !write(&lines.text(&intervals, &interval)?)? || is_last() {
-                return Ok(());
+            if !write(&lines.text(intervals, &interval)?)? {
+                return Ok(false);
+            }
+            if is_last() {
+                return Ok(true);
             }
         }
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Waits until `due`. Returns false when a signal came first.
@@ -130,8 +155,14 @@ pub fn screen(
     let (screen, intervals) = (Screen::new(Title::default()), Intervals::default());
     let mut session = ScreenSession { terminal, screen, intervals, log };
     let end = session.run(source, signals, is_last);
+    let summary = summary(&session.intervals);
+    drop(session);
     // After a hang-up, drawing fails as well. The exit code of the signal is the better answer.
-    if signals.must_end() { Ok(()) } else { end }
+    if signals.must_end() {
+        return Ok(());
+    }
+    write(&summary)?;
+    end
 }
 
 /// The screen and its state.
@@ -169,7 +200,11 @@ impl ScreenSession {
             return Ok(false);
         }
         let mut ended = false;
-        for entry in source.next_entries()? {
+        let entries = source.next_entries()?;
+        if entries.is_empty() {
+            return Ok(false);
+        }
+        for entry in entries {
             self.log.iter_mut().try_for_each(|log| log.add(&entry))?;
             if let Entry::Watch(start) = &entry {
                 self.screen.set_title(title(start, source.pace()));

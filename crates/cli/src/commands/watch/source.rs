@@ -4,7 +4,7 @@ use super::log::file_error;
 use crate::commands::inspect;
 use crate::output::say;
 use anyhow::Result;
-use host::{Detail, Host, SampleReader, TargetQuery};
+use host::{ApplicationQuery, ApplicationReader, Detail, Host, SampleReader, TargetQuery};
 use live::log::{Devices, Entry, Reader, SCHEMA, Start, TimedSample};
 use record::{Facts, Nanos};
 use runner::Refusal;
@@ -22,7 +22,8 @@ const GAP_MAX: Duration = Duration::from_secs(5);
 pub trait SampleSource {
     /// When the next entries are due; `None` when there are no more.
     fn due(&self) -> Option<Instant>;
-    /// The next entries. The last of them is a sample, except at the end of a log.
+    /// The next entries. The last of them is a sample, except at the end of a log; none when it was not
+    /// yet time for one.
     ///
     /// # Errors
     /// When the log cannot be read.
@@ -37,9 +38,34 @@ pub trait SampleSource {
 /// one-second interval makes the check.
 const DEVICE_CHECK_INTERVAL: Duration = Duration::from_millis(900);
 
+/// Shortest time between two looks at an application. They must not come in step with it, so some of
+/// them come later.
+const LOOK_INTERVAL: Duration = Duration::from_millis(10);
+/// Looks take at most one part of so many of the time.
+const LOOK_SHARE: u32 = 50;
+
+/// A watched application, and when it is looked at next.
+struct Application {
+    reader: ApplicationReader,
+    looks: u32,
+    due: Instant,
+}
+
+impl Application {
+    fn look(&mut self) {
+        let begun = Instant::now();
+        self.reader.look();
+        self.looks = self.looks.wrapping_add(1);
+        // 0 to 20 ms, in an order without a short period.
+        let later = Duration::from_millis(u64::from(self.looks.wrapping_mul(7919) % 21));
+        self.due = begun + (LOOK_INTERVAL + later).max(begun.elapsed() * LOOK_SHARE);
+    }
+}
+
 /// Samples of this machine.
 pub struct LiveSource {
     host: Host,
+    application: Option<Application>,
     reader: SampleReader,
     /// Entries that come before the next sample.
     pending: Vec<Entry>,
@@ -56,8 +82,12 @@ impl LiveSource {
     /// Samples the disks under a path, or all disks.
     ///
     /// # Errors
-    /// When the path does not exist or cannot be read.
-    pub fn open(path: Option<&OsStr>, interval: Nanos) -> Result<LiveSource> {
+    /// When the path or the application does not exist, or cannot be read.
+    pub fn open(
+        path: Option<&OsStr>,
+        interval: Nanos,
+        application: Option<ApplicationQuery>,
+    ) -> Result<LiveSource> {
         let path = path.map(|path| inspect::existing(path, "watch").map(|(path, _)| path));
         let path = path.transpose().map_err(Refusal::usage)?.map(str::to_owned);
         // No kernel interface: watching must not send commands to a disk.
@@ -75,8 +105,11 @@ impl LiveSource {
         let devices = devices(&host, path.as_deref());
         let origin = Instant::now();
         let reader = reader(&host, &devices, origin);
+        let application = application.map(|query| ApplicationReader::open(host.clone(), query));
+        let application = application.transpose().map_err(Refusal::usage)?;
         Ok(LiveSource {
             host,
+            application: application.map(|reader| Application { reader, looks: 0, due: origin }),
             reader,
             pending: vec![Entry::Watch(start), Entry::Stack(devices.clone())],
             path,
@@ -113,12 +146,21 @@ fn members(devices: &Devices) -> impl Iterator<Item = (&String, &Vec<String>)> {
 
 impl SampleSource for LiveSource {
     fn due(&self) -> Option<Instant> {
-        Some(self.due)
+        Some(self.application.as_ref().map_or(self.due, |application| application.due.min(self.due)))
     }
 
     fn next_entries(&mut self) -> Result<Vec<Entry>> {
+        if let Some(application) = &mut self.application
+            && application.due <= Instant::now()
+        {
+            application.look();
+        }
+        if self.due > Instant::now() {
+            return Ok(Vec::new());
+        }
         self.update_devices();
-        let sample = self.reader.read(&[], Detail::Slow);
+        let mut sample = self.reader.read(&[], Detail::Slow);
+        sample.application = self.application.as_mut().map(|watched| watched.reader.sample());
         let mut entries = std::mem::take(&mut self.pending);
         entries.push(Entry::Sample(Box::new(TimedSample { unix_ms: unix_ms(), sample })));
         // Intervals that passed while the program was stopped are skipped.
