@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 const RING_WORKER: &str = "iou-";
 /// What a look cannot see.
 const CALLS_UNSEEN: &str = "the calls that threads wait in: run as root, or as the same user";
-const AIO_UNSEEN: &str = "I/Os submitted with libaio: the kernel shows no count; the queue of the device has them";
+const AIO_UNSEEN: &str =
+    "I/Os submitted with libaio: the kernel shows no count; the queue of the device has them";
 
 /// The processes to look at.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,8 +91,9 @@ impl ApplicationReader {
         self.find();
         self.count();
         let waits = self.waits.iter();
-        self.sample.waits =
-            waits.map(|((what, bytes), found)| WaitCount { what: *what, bytes: *bytes, found: *found }).collect();
+        self.sample.waits = waits
+            .map(|((what, bytes), found)| WaitCount { what: *what, bytes: *bytes, found: *found })
+            .collect();
         self.sample.unseen = self.unseen.iter().map(|text| (*text).to_owned()).collect();
         self.sample.clone()
     }
@@ -112,8 +114,11 @@ impl ApplicationReader {
     }
 
     fn count(&mut self) {
-        let now: BTreeMap<u32, ApplicationIo> =
-            self.pids.iter().filter_map(|pid| Some((*pid, self.host.application_io(*pid)?))).collect();
+        let now: BTreeMap<u32, ApplicationIo> = self
+            .pids
+            .iter()
+            .filter_map(|pid| Some((*pid, self.host.application_io(*pid)?)))
+            .collect();
         let io = &mut self.sample.io;
         for (pid, now) in &now {
             let before = self.counters.get(pid).copied().unwrap_or_default();
@@ -135,7 +140,9 @@ impl ApplicationReader {
             let task = format!("/proc/{pid}/task/{tid}");
             let Some(stat) = self.host.text(format!("{task}/stat")) else { continue };
             // Without an uninterruptible wait there is no wait for storage.
-            if !state_of(&stat).is_some_and(|(name, state)| state == "D" && !name.starts_with(RING_WORKER)) {
+            if !state_of(&stat)
+                .is_some_and(|(name, state)| state == "D" && !name.starts_with(RING_WORKER))
+            {
                 continue;
             }
             let call = self.host.text(format!("{task}/syscall"));
@@ -157,12 +164,14 @@ impl Host {
             return Vec::new();
         }
         let all = self.names("/proc").into_iter().filter_map(|name| name.parse::<u32>().ok());
-        let parents: Vec<(u32, u32)> = all.filter_map(|pid| Some((pid, self.parent(pid)?))).collect();
+        let parents: Vec<(u32, u32)> =
+            all.filter_map(|pid| Some((pid, self.parent(pid)?))).collect();
         let mut found = vec![pid];
         let mut next = 0;
         while next < found.len() {
             let parent = found[next];
-            let children = parents.iter().filter(|(child, of)| *of == parent && !found.contains(child));
+            let children =
+                parents.iter().filter(|(child, of)| *of == parent && !found.contains(child));
             let children: Vec<u32> = children.map(|(child, _)| *child).collect();
             found.extend(children);
             next += 1;
@@ -196,7 +205,8 @@ impl Host {
         for line in self.text(path.join("io.stat")).unwrap_or_default().lines() {
             let Some((number, fields)) = line.split_once(' ') else { continue };
             let value = |name: &str| -> u64 {
-                let field = fields.split(' ').find_map(|field| field.strip_prefix(name)?.strip_prefix('='));
+                let field =
+                    fields.split(' ').find_map(|field| field.strip_prefix(name)?.strip_prefix('='));
                 field.and_then(|value| value.parse().ok()).unwrap_or(0)
             };
             let io = GroupIo {
@@ -280,9 +290,8 @@ fn state_of(stat: &str) -> Option<(&str, &str)> {
 fn wait_of(call: &str) -> Option<(Wait, Option<u64>)> {
     let mut words = call.split_whitespace();
     let number: i64 = words.next()?.parse().ok()?;
-    let arguments: Vec<u64> = words
-        .filter_map(|word| u64::from_str_radix(word.strip_prefix("0x")?, 16).ok())
-        .collect();
+    let arguments: Vec<u64> =
+        words.filter_map(|word| u64::from_str_radix(word.strip_prefix("0x")?, 16).ok()).collect();
     let argument = |index: usize| arguments.get(index).copied();
     Some(match number {
         libc::SYS_read | libc::SYS_pread64 => (Wait::Read, argument(2)),
@@ -306,7 +315,8 @@ fn wait_of(call: &str) -> Option<(Wait, Option<u64>)> {
 /// first completion.
 fn in_ring(info: &str) -> Option<u32> {
     let value = |name: &str| -> Option<u32> {
-        info.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')?.trim().parse().ok())
+        info.lines()
+            .find_map(|line| line.strip_prefix(name)?.strip_prefix(':')?.trim().parse().ok())
     };
     let held = value("CachedSqHead")?.wrapping_sub(value("CachedCqTail")?);
     // The two are not read at one moment.
@@ -330,19 +340,27 @@ mod tests {
         let stat = |pid: u32, name: &str, state: &str, parent: u32| {
             format!("{pid} ({name}) {state} {parent} 1 1 0")
         };
-        let pread = format!("{} 0x3 0x7f00 0x4000 0x1000 0x0 0x0 0x7ffe 0x7f01\n", libc::SYS_pread64);
+        let pread =
+            format!("{} 0x3 0x7f00 0x4000 0x1000 0x0 0x0 0x7ffe 0x7f01\n", libc::SYS_pread64);
         for (pid, name, parent) in [(10, "db (main)", 1), (11, "db", 10), (12, "other", 1)] {
             file(root, &format!("proc/{pid}/stat"), &stat(pid, name, "S", parent));
-            let io = format!("rchar: 9\nsyscr: {pid}\nsyscw: 2\nread_bytes: 4096\nwrite_bytes: 512\n");
+            let io =
+                format!("rchar: 9\nsyscr: {pid}\nsyscw: 2\nread_bytes: 4096\nwrite_bytes: 512\n");
             file(root, &format!("proc/{pid}/io"), &io);
         }
-        for (task, name, state) in [("10/task/10", "db", "S"), ("10/task/20", "db io", "D"), ("11/task/11", "db", "S")] {
+        for (task, name, state) in
+            [("10/task/10", "db", "S"), ("10/task/20", "db io", "D"), ("11/task/11", "db", "S")]
+        {
             file(root, &format!("proc/{task}/stat"), &stat(1, name, state, 1));
             file(root, &format!("proc/{task}/syscall"), &pread);
         }
         // A worker of the kernel for the ring.
         file(root, "proc/11/task/30/stat", &stat(30, "iou-wrk-11", "D", 1));
-        file(root, "proc/11/fdinfo/5", "SqMask:\t0x7f\nCachedSqHead:\t4\nCachedCqTail:\t4294967295\n");
+        file(
+            root,
+            "proc/11/fdinfo/5",
+            "SqMask:\t0x7f\nCachedSqHead:\t4\nCachedCqTail:\t4294967295\n",
+        );
         fs::create_dir_all(root.join("proc/11/fd")).unwrap();
         std::os::unix::fs::symlink("anon_inode:[io_uring]", root.join("proc/11/fd/5")).unwrap();
     }
@@ -355,7 +373,11 @@ mod tests {
         let mut reader = ApplicationReader::open(host, ApplicationQuery::Process(10)).unwrap();
         reader.look();
         reader.look();
-        file(root.path(), "proc/10/io", "syscr: 13\nsyscw: 2\nread_bytes: 8192\nwrite_bytes: 512\n");
+        file(
+            root.path(),
+            "proc/10/io",
+            "syscr: 13\nsyscw: 2\nread_bytes: 8192\nwrite_bytes: 512\n",
+        );
         let sample = reader.sample();
         assert_eq!((sample.processes, sample.threads, sample.looks), (2, 4, 2));
         assert_eq!(sample.in_flight, BTreeMap::from([(6, 2)]), "one thread and five in the ring");
@@ -373,7 +395,8 @@ mod tests {
         fs::remove_file(root.path().join("proc/10/task/20/syscall")).unwrap();
         file(root.path(), "proc/10/maps", "7f00-7f01 rw-s 0 00:0f 1 /[aio] (deleted)\n");
         let host = Host::at(root.path());
-        let mut reader = ApplicationReader::open(host.clone(), ApplicationQuery::Process(10)).unwrap();
+        let mut reader =
+            ApplicationReader::open(host.clone(), ApplicationQuery::Process(10)).unwrap();
         reader.look();
         let sample = reader.sample();
         assert_eq!(sample.unseen, [AIO_UNSEEN, CALLS_UNSEEN]);
@@ -388,7 +411,11 @@ mod tests {
         machine(root.path());
         file(root.path(), "group/cgroup.procs", "");
         file(root.path(), "group/below/cgroup.procs", "10\n12\n");
-        file(root.path(), "group/io.stat", "8:0 rbytes=8192 wbytes=512 rios=2 wios=1 dbytes=0 dios=0\n");
+        file(
+            root.path(),
+            "group/io.stat",
+            "8:0 rbytes=8192 wbytes=512 rios=2 wios=1 dbytes=0 dios=0\n",
+        );
         let host = Host::at(root.path());
         let group = |path: &str| ApplicationQuery::Group(path.into());
         let sample = ApplicationReader::open(host.clone(), group("/group")).unwrap().sample();

@@ -21,18 +21,23 @@ impl Host {
 
     /// CPU time of this process so far, in milliseconds.
     pub(crate) fn own_cpu_ms(&self) -> Option<u64> {
-        self.cpu_ms(2)
+        self.cpu_ms("self", 2)
+    }
+
+    /// The same of another process.
+    pub(crate) fn process_cpu_ms(&self, pid: u32) -> Option<u64> {
+        self.cpu_ms(&pid.to_string(), 2)
     }
 
     /// CPU time so far of this process and of its children that it has waited for, with their own, in
     /// milliseconds.
     pub fn family_cpu_ms(&self) -> Option<u64> {
-        self.cpu_ms(4)
+        self.cpu_ms("self", 4)
     }
 
-    /// The sum of the first `fields` CPU times of this process, in milliseconds.
-    fn cpu_ms(&self, fields: usize) -> Option<u64> {
-        let ticks = parse_cpu_ticks(&self.text("/proc/self/stat")?, fields)?;
+    /// The sum of the first `fields` CPU times of a process, in milliseconds.
+    fn cpu_ms(&self, pid: &str, fields: usize) -> Option<u64> {
+        let ticks = parse_cpu_ticks(&self.text(format!("/proc/{pid}/stat"))?, fields)?;
         Some(ticks * 1000 / rustix::param::clock_ticks_per_second().max(1))
     }
 

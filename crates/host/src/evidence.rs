@@ -2,11 +2,13 @@
 
 mod content;
 mod neighbours;
+mod servers;
 
 use crate::Host;
 use neighbours::Traffic;
 use record::{Bytes, Evidence, Extents, FileEvidence, FileLook};
-use std::collections::BTreeMap;
+use servers::ServersBefore;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
@@ -16,6 +18,14 @@ use std::path::Path;
 pub struct EvidenceBefore {
     files: BTreeMap<String, Option<FileLook>>,
     traffic: BTreeMap<u32, Traffic>,
+    servers: Option<ServersBefore>,
+}
+
+impl EvidenceBefore {
+    /// Also notes the CPU time of the processes of this machine that listen on these ports.
+    pub fn with_servers(self, host: &Host, ports: &BTreeSet<u16>) -> EvidenceBefore {
+        EvidenceBefore { servers: Some(host.servers_before(ports)), ..self }
+    }
 }
 
 impl Host {
@@ -30,12 +40,13 @@ impl Host {
                 looks.insert(file.to_owned(), self.file_state(file));
             }
         }
-        EvidenceBefore { files: looks, traffic: self.traffic() }
+        EvidenceBefore { files: looks, traffic: self.traffic(), servers: None }
     }
 
     /// Examines them again after the last I/O, and samples the content of the files in `contents`:
     /// 64 blocks of each are read with O_DIRECT.
     pub fn evidence_after(&self, before: EvidenceBefore, contents: &[String]) -> Evidence {
+        let servers = before.servers.as_ref().map(|servers| self.servers_after(servers));
         let mut neighbours = neighbours::busiest(&before.traffic, self.traffic());
         let own = before.files.keys().filter_map(|path| self.real(path).metadata().ok());
         let numbers: Vec<u64> = own.map(|facts| neighbours::storage_number(&facts)).collect();
@@ -49,7 +60,12 @@ impl Host {
                 .and_then(|look| content::sample(&self.real(&path), look.size.0));
             (path, FileEvidence { before, after, content })
         });
-        Evidence { files: files.collect(), neighbours, health_after: BTreeMap::new() }
+        Evidence {
+            files: files.collect(),
+            neighbours,
+            servers: servers.unwrap_or_default(),
+            health_after: BTreeMap::new(),
+        }
     }
 
     /// `None` if there is no such file or device, or it cannot be read.

@@ -21,7 +21,16 @@ const OVERVIEW: &[(&str, &[&str])] = &[
     ("How long", &["runtime", "time_based", "ramp_time", "repeat"]),
     (
         "Results",
-        &["output-format", "output", "live", "accept", "why", "record", "archive", "status-interval"],
+        &[
+            "output-format",
+            "output",
+            "live",
+            "accept",
+            "why",
+            "record",
+            "archive",
+            "status-interval",
+        ],
     ),
     ("Before a run", &["parse-only", "explain", "readonly", "allow-destroy"]),
     ("Help", &["help-all", "cmdhelp", "enghelp"]),

@@ -35,6 +35,7 @@ pub(crate) mod server_on_this_host;
 mod server_throttles;
 mod smaller_than_memory;
 mod stolen_time;
+mod tail_in_bursts;
 #[cfg(test)]
 pub(crate) mod testing;
 mod throttled_hot;
@@ -70,6 +71,7 @@ pub const ALL: &[&Check] = &[
     &noisy_neighbour::CHECK,
     &background_work::CHECK,
     &not_steady::CHECK,
+    &tail_in_bursts::CHECK,
     &too_short::CHECK,
     &too_few_samples::CHECK,
     &not_durable::CHECK,
@@ -116,6 +118,7 @@ const AT_THE_END: &[&str] = &[
     too_short::CHECK.id,
     too_few_samples::CHECK.id,
     not_steady::CHECK.id,
+    tail_in_bursts::CHECK.id,
     not_together::CHECK.id,
     noisy_neighbour::CHECK.id,
 ];

@@ -8,6 +8,7 @@ use crate::gate::Gated;
 use crate::metrics::{
     DiskMetrics, GroupMetrics, Idleness, UnitMetrics, disks, groups, idleness, report_units, unit,
 };
+use crate::tail::{Tail, TailShare, tail_shares, tails};
 use crate::verdict::{self, Verdict};
 use record::RunRecord;
 
@@ -27,6 +28,10 @@ pub struct Judged {
     pub elapsed_ns: u64,
     /// What the checks found, the gravest first.
     pub findings: Vec<Finding>,
+    /// Where the slowest I/Os of each job come from.
+    pub tails: Vec<Tail>,
+    /// The share that each of several jobs has in the slowest I/Os of all.
+    pub tail_shares: Vec<TailShare>,
     /// What limited each job, in order of the jobs.
     pub verdicts: Vec<Verdict>,
     /// What came since the report before, of a run that is reported while it goes on.
@@ -40,7 +45,8 @@ pub fn judge(record: &RunRecord) -> Judged {
     let case = Case::of(record);
     let findings = checks::look(&case);
     let verdicts = verdict::of(&case, &findings);
-    Judged { findings, verdicts, ..figures(record) }
+    let (tails, tail_shares) = (tails(record), tail_shares(record));
+    Judged { findings, tails, tail_shares, verdicts, ..figures(record) }
 }
 
 /// The findings about a run in progress: only findings that the end of the run would confirm, unless

@@ -73,7 +73,8 @@ impl ApplicationRates {
         let looks: u64 = depths.iter().map(|(_, looks)| looks).sum();
         let sum: u64 = depths.iter().map(|(depth, looks)| u64::from(*depth) * looks).sum();
         let in_rings = later.in_rings.saturating_sub(earlier.in_rings);
-        let percent = |part: u64, all: u64| if all > 0 { part as f64 * 100.0 / all as f64 } else { 0.0 };
+        let percent =
+            |part: u64, all: u64| if all > 0 { part as f64 * 100.0 / all as f64 } else { 0.0 };
         let group = later.group.iter().map(|(name, now)| {
             let before = earlier.group.get(name).copied().unwrap_or_default();
             (name.clone(), GroupRates::between(&before, now, seconds))
@@ -155,7 +156,11 @@ impl ApplicationRates {
             self.waits.iter().filter_map(|wait| Some((wait, wait.bytes?))).collect();
         let all: u64 = sized.iter().map(|(wait, _)| wait.found).sum();
         let shown = sized.iter().take(SIZES_MAX).map(|(wait, bytes)| {
-            format!("{}:{bytes}={:.0}%", name(wait.what), wait.found as f64 * 100.0 / all.max(1) as f64)
+            format!(
+                "{}:{bytes}={:.0}%",
+                name(wait.what),
+                wait.found as f64 * 100.0 / all.max(1) as f64
+            )
         });
         shown.collect::<Vec<_>>().join(" ")
     }
@@ -210,8 +215,7 @@ fn waits(earlier: &[WaitCount], later: &[WaitCount]) -> Vec<WaitCount> {
         found: wait.found.saturating_sub(before(wait)),
         ..wait.clone()
     };
-    let mut all: Vec<WaitCount> =
-        later.iter().map(since).filter(|wait| wait.found > 0).collect();
+    let mut all: Vec<WaitCount> = later.iter().map(since).filter(|wait| wait.found > 0).collect();
     all.sort_by_key(|wait| std::cmp::Reverse(wait.found));
     all
 }
@@ -305,10 +309,19 @@ mod tests {
                 wait(Wait::Write, Some(8192), 10 * scale),
                 wait(Wait::Sync, None, 10 * scale),
             ],
-            io: ApplicationIo { read_bytes: 3 << 20, write_bytes: 1 << 20, read_calls: 30, write_calls: 5 },
+            io: ApplicationIo {
+                read_bytes: 3 << 20,
+                write_bytes: 1 << 20,
+                read_calls: 30,
+                write_calls: 5,
+            },
             group: BTreeMap::from([(
                 "sda".to_owned(),
-                GroupIo { read_ios: 100 * scale, read_bytes: 1_638_400 * scale, ..GroupIo::default() },
+                GroupIo {
+                    read_ios: 100 * scale,
+                    read_bytes: 1_638_400 * scale,
+                    ..GroupIo::default()
+                },
             )]),
             unseen: Vec::new(),
         }
@@ -321,9 +334,16 @@ mod tests {
         assert!((rates.in_flight - (60.0 + 4.0 * 38.0 + 18.0) / 100.0).abs() < 1e-9);
         assert_eq!((rates.waits[0].bytes, rates.waits[0].found), (Some(16384), 120));
         assert_eq!(rates.group["sda"].reads_per_second, 100.0);
-        assert_eq!((rates.group["sda"].read_bytes, rates.group["sda"].write_bytes), (Some(16384.0), None));
+        assert_eq!(
+            (rates.group["sda"].read_bytes, rates.group["sda"].write_bytes),
+            (Some(16384.0), None)
+        );
         let text = rates.figures();
-        for part in ["in_flight 2.30 p95 4 most 9", "read% 80 write% 10 sync% 10 other% 0", "sizes read:16384=67%"] {
+        for part in [
+            "in_flight 2.30 p95 4 most 9",
+            "read% 80 write% 10 sync% 10 other% 0",
+            "sizes read:16384=67%",
+        ] {
             assert!(text.contains(part), "{part}: {text}");
         }
         let idle = ApplicationRates::between(&sample(1), &sample(1), 1.0);
@@ -333,13 +353,20 @@ mod tests {
     #[test]
     fn the_summary_gives_a_job_of_that_depth() {
         let text = summary(&sample(1), 10.0);
-        assert!(text.contains("2.30 on average, at most 4 in 95 % of 100 looks, at most 9"), "{text}");
-        let job = "--ioengine=psync --numjobs=4 --bssplit=16384/75:8192/25,8192/100 --rwmixread=75\n";
+        assert!(
+            text.contains("2.30 on average, at most 4 in 95 % of 100 looks, at most 9"),
+            "{text}"
+        );
+        let job =
+            "--ioengine=psync --numjobs=4 --bssplit=16384/75:8192/25,8192/100 --rwmixread=75\n";
         assert!(text.contains(job), "{text}");
         let rings = ApplicationSample { in_rings: 200, waits: Vec::new(), ..sample(1) };
         let text = summary(&ApplicationSample { unseen: vec!["x".into()], ..rings }, 10.0);
         assert!(text.contains("--ioengine=io_uring --iodepth=4 --rwmixread=75\n"), "{text}");
-        assert!(text.contains("# not seen: x\n") && text.contains("not known without tracing"), "{text}");
+        assert!(
+            text.contains("# not seen: x\n") && text.contains("not known without tracing"),
+            "{text}"
+        );
         assert!(text.lines().all(|line| line.starts_with("# ")), "{text}");
     }
 }

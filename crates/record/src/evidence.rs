@@ -1,6 +1,6 @@
 //! What was found at both ends of a run, for the checks.
 
-use crate::{Bytes, Extents, Health};
+use crate::{Bytes, Extents, Health, Nanos};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -14,6 +14,9 @@ pub struct Evidence {
     /// Other processes that moved most data during the run, the busiest first; empty where other
     /// processes' figures may not be read.
     pub neighbours: Vec<Neighbour>,
+    /// Processes of this machine that served what the run asked for, with their CPU time.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub servers: Vec<ServerProcess>,
     /// Health of the disks after the run, by kernel name; that before it is in the facts.
     pub health_after: BTreeMap<String, Health>,
 }
@@ -78,4 +81,18 @@ pub struct Neighbour {
     pub written: Bytes,
     /// It has a file open on a filesystem or device that the run uses.
     pub same_storage: bool,
+}
+
+/// A process of this machine that listens where a run sends its requests.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ServerProcess {
+    /// Process id.
+    pub pid: u32,
+    /// Its name.
+    pub name: String,
+    /// CPU time that it used, all its threads together.
+    pub cpu: Nanos,
+    /// In this time: that of the run with what surrounds it.
+    pub window: Nanos,
 }

@@ -450,9 +450,15 @@ mod tests {
     fn what_each_side_is_for_stands_first() {
         let mut comparison = comparison();
         comparison.intents = (String::new(), "is the new kernel slower".into());
-        assert!(text(&comparison, &Style::default()).starts_with("B is for: is the new kernel slower\n"));
+        assert!(
+            text(&comparison, &Style::default())
+                .starts_with("B is for: is the new kernel slower\n")
+        );
         let value = value(&comparison);
-        assert_eq!((&value["why"]["before"], value["why"]["after"].is_string()), (&Value::Null, true));
+        assert_eq!(
+            (&value["why"]["before"], value["why"]["after"].is_string()),
+            (&Value::Null, true)
+        );
     }
 
     #[test]

@@ -57,7 +57,8 @@ fn positions(rows: &[test::PositionRow], style: &Style) -> String {
     let mut out = format!("\n{}", style.bold(&head));
     for row in rows {
         let speed = figures::in_mebibytes(row.bytes_per_second);
-        let share = row.share.map_or(String::new(), |share| format!("{:.1} %", share.value * 100.0));
+        let share =
+            row.share.map_or(String::new(), |share| format!("{:.1} %", share.value * 100.0));
         out += &line([
             &format!("{}, {}", row.disk, row.position),
             &human::size(row.start.0 as f64),

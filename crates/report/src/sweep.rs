@@ -8,7 +8,7 @@ use crate::verdict::sentence;
 use judge::Finding;
 use record::{Severity, distinct, human};
 use suite::LimitGroup;
-use suite::sweep::{Conclusion, FailureGroup};
+use suite::sweep::{Conclusion, FailureGroup, LayerCost};
 
 /// The most cells that a line names.
 const NAMES_MAX: usize = 5;
@@ -16,6 +16,7 @@ const NAMES_MAX: usize = 5;
 /// The report of `fathom sweep`: tables, limits of the cells, findings. `repeats`: runs of each cell.
 pub fn text(conclusion: &Conclusion, repeats: u32, style: &Style) -> String {
     let mut out = tables::text(conclusion, repeats as usize, style);
+    out += &layers(&conclusion.layers, style);
     out += &progress(conclusion, style);
     out.extend(conclusion.failures.iter().map(|failed| failure(failed, style)));
     out += &limits(conclusion, style);
@@ -25,6 +26,37 @@ pub fn text(conclusion: &Conclusion, repeats: u32, style: &Style) -> String {
     };
     out += &findings(&conclusion.findings.iter().map(counted).collect::<Vec<_>>(), style);
     out + &interruption(conclusion.interrupted_by, "the results so far are saved")
+}
+
+/// What each layer of a stack adds to the latency of the one below.
+fn layers(costs: &[LayerCost], style: &Style) -> String {
+    if costs.is_empty() {
+        return String::new();
+    }
+    let mut out = style
+        .bold("Cost of each layer: what it adds to the mean latency of the layer below")
+        + "\n";
+    for cost in costs {
+        let at = if cost.at.is_empty() { String::new() } else { format!("{}: ", cost.at) };
+        let signed =
+            |ns: f64| format!("{}{}", if ns < 0.0 { "-" } else { "+" }, human::time(ns.abs()));
+        let ratio = cost.ratio.map_or(String::new(), |ratio| format!(", x {:.3}", ratio.value));
+        let sure = match cost.added_ns.interval {
+            None => " (one run: not known how sure)".to_owned(),
+            Some((low, high)) => {
+                let shown = if low <= 0.0 && high >= 0.0 { ", none shown" } else { "" };
+                format!(" (95 % interval {} to {}{shown})", signed(low), signed(high))
+            }
+        };
+        let line = format!(
+            "{at}{} over {}: {}{ratio}{sure}",
+            cost.layer,
+            cost.below,
+            signed(cost.added_ns.value)
+        );
+        out += &style.paragraph(&line, 2);
+    }
+    out + "\n"
 }
 
 /// The number of cells and runs.

@@ -8,7 +8,8 @@ use engine::{HostHooks, Outcome, Run};
 use host::{Changes, EvidenceBefore, Host, PhaseSamples, Sampler, SamplerConfig};
 use plan::Plan;
 use record::{DiskResult, Evidence, Facts, Health, Message, Nanos, Timeline};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -102,9 +103,11 @@ fn read_start(
     start: &Arc<Mutex<Option<Start>>>,
 ) -> impl FnOnce() + Send + use<> {
     let (start, host, files) = (Arc::clone(start), host.clone(), files(plan));
+    let ports = local_ports(plan);
     let devices = devices.to_vec();
     move || {
         let evidence = host.evidence_before(files.iter().map(String::as_str));
+        let evidence = evidence.with_servers(&host, &ports);
         let disks = DiskSnapshot::take(&host, &devices);
         *start.lock().unwrap_or_else(PoisonError::into_inner) = Some(Start { evidence, disks });
     }
@@ -114,6 +117,16 @@ fn read_start(
 fn health_after(host: &Host, facts: &Facts) -> BTreeMap<String, Health> {
     let reporting = facts.devices.iter().filter(|(_, device)| device.health.is_some());
     reporting.filter_map(|(name, _)| Some((name.clone(), host.health(name)?))).collect()
+}
+
+/// Ports of object stores on this machine.
+fn local_ports(plan: &Plan) -> BTreeSet<u16> {
+    let stores = plan.workers.iter().filter_map(|worker| worker.objects.as_ref());
+    let is_local = |host: &str| {
+        host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+    };
+    let endpoints = stores.flat_map(|store| &store.endpoints);
+    endpoints.filter(|(host, _)| is_local(host)).map(|(_, port)| *port).collect()
 }
 
 /// Files of all workers that have any, in order, repeats included.

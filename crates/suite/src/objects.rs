@@ -5,6 +5,7 @@ use crate::findings::merge_by_check;
 use judge::{Finding, Judged};
 use record::{
     Bytes, Direction, Exchange, Histogram, HostResult, JobRecord, Nanos, RequestResult, RunRecord,
+    ServerProcess,
 };
 use std::collections::BTreeMap;
 
@@ -32,6 +33,8 @@ pub struct Conclusion {
     pub connections: u64,
     /// CPU time that this machine spent on the requests, in seconds.
     pub cpu_seconds: f64,
+    /// Processes of this machine that served the requests.
+    pub servers: Vec<ServerProcess>,
     /// The first of each kind of failure, in words.
     pub failures: Vec<String>,
     /// What the checks found, the gravest first.
@@ -118,6 +121,7 @@ pub fn conclude(record: &RunRecord, judged: &Judged) -> Conclusion {
         tls: all.tls,
         connections: all.connections,
         cpu_seconds: record.jobs.iter().map(cpu).sum::<u64>() as f64 / 1e9,
+        servers: record.evidence.servers.clone(),
         failures: all.failures,
         findings: merge_by_check(judged.findings.clone()),
         interrupted_by: record.interrupted_by,

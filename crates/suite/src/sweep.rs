@@ -5,12 +5,14 @@
 
 mod conclusion;
 mod design;
+mod layers;
 mod values;
 
 pub use conclusion::{
     Baseline, Column, Conclusion, FailureGroup, Row, Table, TableOptions, conclude,
 };
 pub use design::{Design, Dimension, Order, RunSlot};
+pub use layers::{ALL_LAYERS, LAYER, LayerCost, layers};
 
 use crate::outcome::run_duration;
 use crate::{Expected, Step, Suite, failure};

@@ -170,7 +170,8 @@ impl Test {
     /// Time of these runs over positions.
     fn positions_time(&self, runs: &VecDeque<(Region, u32)>) -> Nanos {
         let Setting { target, seed, .. } = &self.setting;
-        let times = runs.iter().map(|(region, round)| region.step(target, *round, *seed).duration.0);
+        let times =
+            runs.iter().map(|(region, round)| region.step(target, *round, *seed).duration.0);
         Nanos(times.sum())
     }
 

@@ -110,7 +110,8 @@ fn parse(job: &[String], runner: &Runner, arguments: &Arguments) -> Result<Invoc
     let machine = Machine::new(runner.machine());
     let mut invocation = job::parse(job, Dialect::Fathom, &machine)
         .map_err(|errors| Refusal::usage(errors.to_string()))?;
-    invocation.with_serials = arguments.kept.suite_options().with_serials;
+    let options = arguments.kept.suite_options();
+    (invocation.with_serials, invocation.why) = (options.with_serials, options.why);
     Ok(invocation)
 }
 

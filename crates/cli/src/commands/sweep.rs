@@ -4,6 +4,7 @@ mod arguments;
 mod cell_jobs;
 mod cells;
 mod job_inputs;
+mod layers;
 mod preflight;
 mod restore;
 mod settings;
@@ -80,6 +81,8 @@ fn begin(arguments: &Arguments, job: &[String]) -> Result<u8> {
     let runner = Runner::new(false);
     let inputs = JobInputs::new(Machine::new(runner.machine()));
     let jobs = CellJobs { arguments: job, inputs: &inputs };
+    let design = layers::expand(design, &jobs, &runner)?;
+    arguments.tables(&design)?;
     let first = preflight::check(&jobs, &design, &runner)?;
     let mut output = Output::open(first.output.as_deref())?;
     let working = std::env::current_dir().context("the working directory does not exist")?;
@@ -121,7 +124,6 @@ fn design(arguments: &Arguments) -> Result<Design> {
         return Err(Refusal::usage(wrong.join("\n")));
     }
     design.check().map_err(Refusal::usage)?;
-    arguments.tables(&design)?;
     Ok(design)
 }
 

@@ -64,7 +64,8 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
         Length::Thorough => disks(&file.path, &runner),
         Length::Quick | Length::Normal => Vec::new(),
     };
-    let mut test = suite::test::Test::new(suite::test::Setting { target, size, length, seed, disks });
+    let mut test =
+        suite::test::Test::new(suite::test::Setting { target, size, length, seed, disks });
     let options =
         SuiteOptions { left_behind: file.left_behind(), ..arguments.output.suite_options() };
     let mut set = runner::empty_set("test", seed);

@@ -61,8 +61,12 @@ fn archives_and_copies_are_timed_cold_and_synchronised() {
     assert!(value["total_gain"].is_null());
     let value = app(at, &[&["gzip,copy", "--percent-of=copy"], &options[..]].concat());
     let value = value.expect(0).json();
-    assert_eq!((&value["share_of"], &value["phases"][1]["share"]["value"]), (&"copy".into(), &1.0.into()));
-    let refused = app(at, &[&["gzip,copy", "--percent-of=gunzip"], &options[..]].concat()).expect(2);
+    assert_eq!(
+        (&value["share_of"], &value["phases"][1]["share"]["value"]),
+        (&"copy".into(), &1.0.into())
+    );
+    let refused =
+        app(at, &[&["gzip,copy", "--percent-of=gunzip"], &options[..]].concat()).expect(2);
     assert!(joined(&refused.err).contains("one of the phases gzip and copy"), "{}", refused.err);
 }
 

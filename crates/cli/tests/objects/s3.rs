@@ -16,6 +16,12 @@ fn what_was_put_is_counted_shown_and_taken_away_and_nothing_else() {
     for line in ["PUT: THROUGHPUT ", " obj/s", "Fastest:", "50% Median:", "Slowest:", "TTFB:"] {
         assert!(ran.out.contains(line), "{line}\n{}", ran.out);
     }
+    assert!(ran.out.contains("client (fathom) "), "{}", ran.out);
+    // The server is in this process.
+    let of_server = format!(", process {})", std::process::id());
+    let line = ran.out.lines().find(|line| line.contains(&of_server)).expect(&ran.out);
+    let cpu: f64 = line.split_whitespace().rev().nth(3).unwrap().parse().unwrap_or(0.0);
+    assert!(line.starts_with("server (") && cpu >= 0.0, "{line}");
     let text = std::fs::read_to_string(directory.path().join("r.json")).unwrap();
     assert!(!format!("{text}{}{}", ran.out, ran.err).contains(SECRET), "the key is shown");
     let record = recorded(directory.path());

@@ -277,11 +277,15 @@ fn a_job_moves_through_a_file_by_position() {
     let directory = scratch();
     let at = directory.path();
     fs::write(at.join("file"), vec![7; 1 << 20]).unwrap();
-    let job = ["--name=a", "--filename=file", "--rw=read", "--bs=4k", "--into=kept", "--no-archive"];
+    let job =
+        ["--name=a", "--filename=file", "--rw=read", "--bs=4k", "--into=kept", "--no-archive"];
     let vary = ["--vary=position=start,middle,end", "--repeat=2", "--percent-of=start", "--json"];
     let value = sweep(at, &[&job[..], &vary].concat()).expect(0).json();
     let column = &value["tables"][0]["columns"][0];
-    assert_eq!((&column["rows"][0]["value"], &column["rows"][0]["percent"]), (&"start".into(), &100.0.into()));
+    assert_eq!(
+        (&column["rows"][0]["value"], &column["rows"][0]["percent"]),
+        (&"start".into(), &100.0.into())
+    );
     assert!(column["rows"][2]["percent_low"].is_f64(), "{column}");
     let runs = formats::load_set(&at.join("kept")).unwrap().runs;
     let starts = runs.iter().map(|run| run.jobs[0].workload.regions[0].start.0);

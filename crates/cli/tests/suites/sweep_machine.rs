@@ -119,6 +119,31 @@ impl Place {
     }
 }
 
+#[test]
+fn a_job_runs_on_each_layer_below_its_file() {
+    let own = MemoryFilesystem::new(64 << 20);
+    let file = own.path().join("file");
+    fs::write(&file, vec![7; 8 << 20]).unwrap();
+    fs::File::open(&file).unwrap().sync_all().unwrap();
+    let place = Place::new();
+    let name = format!("--filename={}", file.display());
+    let job = ["--name=a", &name, "--bs=4k", "--size=4m", "--direct=1", "--ioengine=psync"];
+    let vary = ["--vary=layer=all", "--repeat=2", "--into=kept", "--no-archive"];
+    let line = [&job[..], &["--rw=randread", "--json"], &vary].concat();
+    let value = place.sweep(&line).expect(0).json();
+    let device = own.disk.device.device.clone();
+    let layers = [file.to_str().unwrap(), &device];
+    assert_eq!(value["dimensions"][0]["values"], serde_json::json!(layers));
+    let cost = &value["layers"][0];
+    assert_eq!((&cost["layer"], &cost["below"]), (&layers[0].into(), &layers[1].into()));
+    assert!(cost["added_ns"]["low"].is_f64() && cost["ratio"]["value"].is_f64(), "{cost}");
+    let shown = place.sweep(&["--show", "kept"]).expect(0);
+    assert!(shown.out.contains("Cost of each layer"), "{}", shown.out);
+    let writing = [&job[..], &["--rw=randwrite"], &vary[..2], &["--into=other"]].concat();
+    let refused = place.sweep(&writing).expect(2);
+    assert!(refused.err.contains("--vary layer: the job writes"), "{}", refused.err);
+}
+
 fn queue(device: &Loop, file: &str) -> String {
     let path = format!("/sys/block/{}/queue/{file}", device.name());
     fs::read_to_string(path).unwrap().trim().to_owned()

@@ -292,7 +292,7 @@ fn job_in(directory: &Path, options: &[&str]) -> std::process::Child {
 
 #[test]
 fn what_an_application_has_in_flight_is_seen_from_outside() {
-    alone();
+    let _alone = alone();
     let directory = scratch();
     for (options, job) in [
         (["--ioengine=psync", "--numjobs=4"], "--ioengine=psync --numjobs="),

@@ -52,7 +52,9 @@ fn a_run_is_archived_and_named_below_its_report() {
 fn what_a_run_is_for_is_kept_shown_and_asked_for() {
     let directory = scratch();
     let at = directory.path();
-    let words = |more: &[&str]| [&["run"][..], more, &TINY].concat();
+    fn words<'a>(more: &[&'a str]) -> Vec<&'a str> {
+        [&["run"][..], more, &TINY].concat()
+    }
     let ran = archiving(at, &words(&["--why=is the new disk as fast"])).expect(0);
     assert!(ran.out.contains("\nWhy:    is the new disk as fast\nRun:    "), "{}", ran.out);
     let row = &rows(&at.join("archive.db"))[0];

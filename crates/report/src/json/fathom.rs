@@ -7,8 +7,8 @@ use crate::fio_numbers::millis;
 use crate::messages;
 use judge::gate::{GateResult, Gated};
 use judge::{
-    Delta, DirectionDelta, Figure, Finding, Judged, Operation, Repeated, RepeatedFigure,
-    UnitMetrics, Verdict, WorkerDelta,
+    Delta, DirectionDelta, Figure, Finding, Judged, Operation, Repeated, RepeatedFigure, Tail,
+    TailDevice, TailShare, TailStep, UnitMetrics, Verdict, WorkerDelta,
 };
 use record::{BlockStates, Direction, ErrorCount, Message, RecordSet, RunRecord, Severity};
 
@@ -37,8 +37,52 @@ pub(super) fn run_part(record: &RunRecord, judged: &Judged) -> Json {
         "notes" => of(Severity::Note),
         "verdicts" => array(&judged.verdicts, verdict),
         "findings" => array(&judged.findings, finding),
+        "tails" => array(&judged.tails, tail),
+        "tail_shares" => array(&judged.tail_shares, tail_share),
         "gate" => judged.gate.as_ref().map(gate),
         "interval" => judged.delta.as_ref().map(since),
+    }
+}
+
+/// Where the slowest I/Os of a job come from.
+fn tail(tail: &Tail) -> Json {
+    let step = |step: &TailStep| {
+        object! {
+            "start_ns" => step.start_ns,
+            "share" => step.share,
+            "ios_share" => step.ios_share,
+        }
+    };
+    let device = |device: &TailDevice| {
+        object! {
+            "name" => &device.name,
+            "latency_ns" => device.latency_ns,
+            "latency_otherwise_ns" => device.latency_otherwise_ns,
+            "others_bytes_per_second" => device.others,
+            "others_otherwise_bytes_per_second" => device.others_otherwise,
+        }
+    };
+    object! {
+        "job" => &tail.job,
+        "direction" => tail.direction.name(),
+        "from_ns" => tail.from_ns,
+        "ios" => tail.ios,
+        "steps" => tail.steps as u64,
+        "step_ns" => tail.step_ns,
+        "half_in_steps" => tail.half_in as u64,
+        "worst_steps" => array(&tail.worst, step),
+        "devices" => array(&tail.devices, device),
+    }
+}
+
+fn tail_share(share: &TailShare) -> Json {
+    object! {
+        "job" => &share.job,
+        "block_size" => &share.sizes,
+        "devices" => texts(&share.devices),
+        "direction" => share.direction.name(),
+        "share" => share.share,
+        "ios_share" => share.ios_share,
     }
 }
 

@@ -1,13 +1,15 @@
 //! Sweeps as JSON.
 
 use super::fathom::finding;
-use super::suite::parts::limited;
+use super::suite::parts::{estimated, limited};
 use super::tree::{Json, array, object, texts};
 use judge::stats::Standing;
 use record::Coordinate;
 use std::path::Path;
 use suite::grid::Reading;
-use suite::sweep::{Column, Conclusion, Design, Dimension, FailureGroup, Order, Row, Table};
+use suite::sweep::{
+    Column, Conclusion, Design, Dimension, FailureGroup, LayerCost, Order, Row, Table,
+};
 
 /// `fathom sweep --json`; `directory`: where its runs are saved.
 pub fn sweep(conclusion: &Conclusion, design: &Design, directory: &Path) -> String {
@@ -26,6 +28,7 @@ pub fn sweep(conclusion: &Conclusion, design: &Design, directory: &Path) -> Stri
         "took_ns" => conclusion.elapsed.0,
         "interrupted_by" => conclusion.interrupted_by,
         "tables" => array(&conclusion.tables, table),
+        "layers" => array(&conclusion.layers, layer),
         "limits" => array(&conclusion.limited, limited),
         "findings" => array(&conclusion.findings, finding),
         "failures" => array(&conclusion.failures, failed),
@@ -109,6 +112,16 @@ fn standing(standing: Standing) -> &'static str {
         Standing::Tied => "tied",
         Standing::Behind => "behind",
         Standing::Undecided => "untold",
+    }
+}
+
+fn layer(cost: &LayerCost) -> Json {
+    object! {
+        "at" => &cost.at,
+        "layer" => &cost.layer,
+        "below" => &cost.below,
+        "added_ns" => estimated(&cost.added_ns),
+        "ratio" => cost.ratio.as_ref().map_or(Json::Null, estimated),
     }
 }
 

@@ -264,7 +264,7 @@ Verdict
         let related = Conclusion { share_of: Some("gzip".into()), ..done() };
         let text = app(&related, &Style::default());
         assert!(text.contains("phase           seconds   ratio 95 %"), "{text}");
-        assert!(text.contains("ratio: the time as a share of that of gzip."), "{text}");
+        assert!(text.contains("ratio: the time as a share of that of\ngzip."), "{text}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `fathom s3`: throughput, seconds and latencies of each kind of request.
 
 use super::parts::interruption;
-use crate::style::Style;
+use crate::style::{Style, printable};
 use record::{Histogram, HostResult, human};
 use std::collections::BTreeMap;
 use suite::objects::{Conclusion, Operation, Rate};
@@ -20,6 +20,7 @@ pub fn objects(conclusion: &Conclusion, style: &Style) -> String {
         out += "Nothing was measured.\n\n";
     }
     out += &style.paragraph(&connection(conclusion), 0);
+    out += &cpu(conclusion, style);
     for failure in &conclusion.failures {
         out += &style.paragraph(&format!("Failed: {failure}"), 0);
     }
@@ -136,6 +137,40 @@ fn errors(operation: &Operation) -> String {
         text += &format!("; {} were under way at the early end", operation.unfinished);
     }
     text
+}
+
+/// The CPU time of the client and of the server, beside each other.
+fn cpu(conclusion: &Conclusion, style: &Style) -> String {
+    let seconds = conclusion.elapsed.0 as f64 / 1e9;
+    if seconds <= 0.0 {
+        return String::new();
+    }
+    let done: u64 = conclusion
+        .operations
+        .iter()
+        .filter(|operation| operation.name != suite::objects::MULTIPART)
+        .map(|operation| operation.good)
+        .sum();
+    let line = |name: &str, cpu: f64, window: f64| {
+        let each = match done {
+            0 => String::new(),
+            done => format!("{:>12}", human::time(cpu * 1e9 / done as f64)),
+        };
+        format!("{name:<32}{cpu:>12.2}{:>14.2}{each}\n", cpu / window.max(1e-9))
+    };
+    let head =
+        format!("{:<32}{:>12}{:>14}{:>12}", "CPU time", "seconds", "CPUs in use", "a request");
+    let mut out =
+        style.bold(&head) + "\n" + &line("client (fathom)", conclusion.cpu_seconds, seconds);
+    for server in &conclusion.servers {
+        let name = format!("server ({}, process {})", printable(&server.name), server.pid);
+        out += &line(&name, server.cpu.seconds(), server.window.seconds());
+    }
+    if conclusion.servers.is_empty() {
+        out += &style
+            .paragraph("The server is on another machine, or its process may not be seen.", 0);
+    }
+    out + "\n"
 }
 
 /// The endpoints and their protection, and the CPU time of the client.

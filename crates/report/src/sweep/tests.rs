@@ -129,6 +129,29 @@ fn many_repeats_have_no_columns_and_a_single_run_has_no_ties() {
 }
 
 #[test]
+fn the_cost_of_a_layer_has_its_interval() {
+    let cost = |interval| suite::sweep::LayerCost {
+        at: "iodepth=1".into(),
+        layer: "/dev/dm-0".into(),
+        below: "/dev/sda".into(),
+        added_ns: Estimated { value: 12_300.0, interval },
+        ratio: Some(Estimated { value: 1.123, interval: None }),
+    };
+    let costs = [cost(Some((9_000.0, 15_000.0))), cost(Some((-2_000.0, 26_000.0))), cost(None)];
+    let layered = Conclusion { layers: costs.into(), ..swept() };
+    let shown = text(&layered, 3, &Style::default());
+    let flat = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    for expected in [
+        "iodepth=1: /dev/dm-0 over /dev/sda: +12.3 µs, x 1.123 (95 % interval +9 µs to +15 µs)",
+        "(95 % interval -2 µs to +26 µs, none shown)",
+        "(one run: not known how sure)",
+    ] {
+        assert!(flat.contains(expected), "{expected}\n{shown}");
+    }
+    assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
+}
+
+#[test]
 fn a_share_can_be_relative_to_the_first_value() {
     let mut first = swept();
     first.tables[0].baseline = Baseline::First;
@@ -146,10 +169,13 @@ fn a_ratio_to_a_named_row_says_where_no_difference_is_shown() {
     rows[1].share = Some(Estimated { value: 0.992, interval: Some((0.95, 1.04)) });
     table.columns[0].total_share = Some(Estimated { value: 0.691, interval: Some((0.6, 0.7)) });
     let shown = text(&named, 3, &Style::default());
-    for expected in ["interval    ratio", "   7.9 %\n", " ~99.2 % tie\n", "69.1 %\n", "share of that"] {
+    for expected in
+        ["interval    ratio", "   7.9 %\n", " ~99.2 % tie\n", "69.1 %\n", "share of that"]
+    {
         assert!(shown.contains(expected), "{expected}\n{shown}");
     }
-    assert!(shown.contains("no difference is shown"), "{shown}");
+    let flat = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains("Ratio: the mean as a share of that of 64. ~: the 95 %"), "{shown}");
     assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
 }
 

@@ -1,4 +1,5 @@
 use super::*;
+use crate::Estimated;
 use record::{Amount, CacheState, JobRecord, RecordSet, Work, WorkPart, WorkUnit};
 
 fn phase(name: &str, work: &str) -> Phase {

@@ -1,6 +1,7 @@
 //! What the records of a sweep show together.
 
 use super::design::{self, Design, RunSlot};
+use super::layers::{self, LAYER, LayerCost};
 use crate::estimate::{Estimated, ratio};
 use crate::findings::merge_by_check;
 use crate::grid::{self, Grid, Reading};
@@ -82,6 +83,8 @@ pub struct Conclusion {
     pub made: usize,
     /// Runs of the whole sweep.
     pub planned: usize,
+    /// What each layer of a stack adds, where layers were varied.
+    pub layers: Vec<LayerCost>,
     /// What limited the cells, those of one limit together.
     pub limited: Vec<LimitGroup>,
     /// What the checks found, each once, the gravest first; its jobs are the cells.
@@ -195,6 +198,7 @@ pub fn conclude(set: &RecordSet, design: &Design, wanted: &TableOptions) -> Conc
     });
     Conclusion {
         tables: tables.collect(),
+        layers: layers::conclude(&set, &dimensions),
         cells: design.cells(),
         made: set.runs.len(),
         planned: design.runs(),
@@ -278,6 +282,9 @@ fn usual(set: &RecordSet, design: &Design) -> Vec<Measure> {
         (false, false) if has(|(_, large)| *large) => &["bandwidth"],
         _ => &["iops", "p99"],
     };
+    let is_layered = design.dimensions.iter().any(|dimension| dimension.name == LAYER);
+    // The cost of a layer is what it adds to each I/O.
+    let names = if is_layered { &["iops", "mean"] } else { names };
     let prefixed = |name: &&str| match mixed {
         true => directions.iter().map(|d| format!("{}.{name}", d.name())).collect(),
         false => vec![(*name).to_owned()],

@@ -267,7 +267,13 @@ mod tests {
 
     fn tested(disk: SimulatedDisk, length: Length) -> RecordSet {
         let target = Target::new("/mnt/x", true);
-        let mut test = Test::new(Setting { target, size: Bytes(64 << 20), length, seed: 1, disks: Vec::new() });
+        let mut test = Test::new(Setting {
+            target,
+            size: Bytes(64 << 20),
+            length,
+            seed: 1,
+            disks: Vec::new(),
+        });
         let runs = { disk }.drive(&mut test, 1000).records;
         RecordSet { kind: "test".into(), runs, ..RecordSet::default() }
     }

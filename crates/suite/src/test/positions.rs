@@ -155,7 +155,8 @@ pub(super) fn conclude(set: &RecordSet) -> Vec<PositionRow> {
     };
     let row = |disk: &str, position: Position| {
         let speed = speeds(disk, position);
-        let run = runs.iter().find(|run| run.cell_name() == format!("{disk}-{}", position.name()))?;
+        let run =
+            runs.iter().find(|run| run.cell_name() == format!("{disk}-{}", position.name()))?;
         let work = &run.jobs.first()?.workload;
         let share = match position {
             Position::Start => None,
@@ -182,6 +183,7 @@ fn coordinate<'a>(run: &'a record::RunRecord, dimension: &str) -> Option<&'a str
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Suite;
     use crate::test::{Length, Setting, Test};
     use crate::testing::SimulatedDisk;
 
@@ -191,7 +193,8 @@ mod tests {
         for size in [4 << 20, 1 << 30, 100 << 30, 4_000_787_030_016] {
             let regions = of(size);
             assert_eq!(regions.len(), 3);
-            let ends: Vec<u64> = regions.iter().map(|region| region.start + region.length).collect();
+            let ends: Vec<u64> =
+                regions.iter().map(|region| region.start + region.length).collect();
             assert!(regions[0].start == 0 && ends[0] <= regions[1].start);
             assert!(ends[1] <= regions[2].start && ends[2] <= size && size - ends[2] < 1 << 20);
         }
@@ -209,7 +212,7 @@ mod tests {
         let mut set = RecordSet { kind: "test".into(), ..RecordSet::default() };
         let mut disk = SimulatedDisk::fast();
         let mut took = 0.0;
-        while let Some(step) = crate::Suite::next(&mut test) {
+        while let Some(step) = test.next() {
             let at_end = step.cell.name == "sda-end";
             disk.bandwidth = if at_end { 250e6 } else { 500e6 };
             if step.cell.name.starts_with("sda-") {
@@ -218,7 +221,7 @@ mod tests {
             }
             let mut run = disk.run(&step);
             run.jobs[0].name.clone_from(&step.cell.name);
-            crate::Suite::completed(&mut test, &run);
+            test.completed(&run);
             took += step.duration.seconds();
             set.runs.push(run);
         }
@@ -241,7 +244,8 @@ mod tests {
                 value: value.into(),
             };
             let name = format!("sda-{position}");
-            run.cell = Some(Cell { name, round: 0, at: vec![at(DISK, "sda"), at(POSITION, position)] });
+            run.cell =
+                Some(Cell { name, round: 0, at: vec![at(DISK, "sda"), at(POSITION, position)] });
             run
         };
         let step = crate::testing::step("read", 1 << 20, 8, 1000);

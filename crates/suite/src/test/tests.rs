@@ -2,7 +2,13 @@ use super::*;
 use crate::testing::{self, SimulatedDisk};
 
 fn setting(length: Length) -> Setting {
-    Setting { target: Target::new("/mnt/x", true), size: Bytes(1 << 30), length, seed: 1, disks: Vec::new() }
+    Setting {
+        target: Target::new("/mnt/x", true),
+        size: Bytes(1 << 30),
+        length,
+        seed: 1,
+        disks: Vec::new(),
+    }
 }
 
 fn count(names: &[&str], name: &str) -> usize {

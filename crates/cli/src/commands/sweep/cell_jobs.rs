@@ -6,7 +6,7 @@ use job::{Dialect, Invocation, JobErrors, Override};
 use record::Coordinate;
 use runner::Refusal;
 use std::path::Path;
-use suite::sweep::Dimension;
+use suite::sweep::{Dimension, LAYER};
 use tuning::{CellSetup, Setting};
 
 /// Name of the dimension that sets the directory, file or device of every job. It is not an option.
@@ -33,7 +33,9 @@ fn start_of(position: &str) -> Option<f64> {
 /// # Errors
 /// The name and the nearest known one.
 pub fn check_name(dimension: &Dimension) -> Result<(), String> {
-    if dimension.name == TARGET || Setting::from_name(&dimension.name).is_some() {
+    if [TARGET, LAYER].contains(&dimension.name.as_str())
+        || Setting::from_name(&dimension.name).is_some()
+    {
         return Ok(());
     }
     if dimension.name == POSITION {
@@ -55,7 +57,7 @@ pub fn check_name(dimension: &Dimension) -> Result<(), String> {
     }
     let settings = Setting::ALL.map(Setting::name);
     let known = job::options::all().flat_map(job::options::OptionDef::names);
-    let known = known.chain([TARGET, POSITION]).chain(settings);
+    let known = known.chain([TARGET, POSITION, LAYER]).chain(settings);
     let near = job::value::nearest(option, known);
     let hint = near.map_or(String::new(), |near| format!("; did you mean '{near}'?"));
     Err(format!("--vary: unknown option '{option}'{hint}"))
@@ -75,6 +77,9 @@ fn overrides(at: &[Coordinate], setup: &CellSetup) -> Vec<Override> {
         if let (POSITION, Some(start)) = (coordinate.dimension.as_str(), start_of(&value)) {
             let offset = all_jobs("offset", format!("{start}%"));
             return vec![offset, all_jobs("size", "10%".into())];
+        }
+        if coordinate.dimension == LAYER {
+            return vec![all_jobs("filename", value.replace(':', "\\:"))];
         }
         if coordinate.dimension == TARGET {
             let is_directory = Path::new(&value).is_dir();

@@ -9,7 +9,7 @@ use plan::Plan;
 use record::{Coordinate, Format, Severity};
 use runner::{Refusal, Runner, replay};
 use std::path::Path;
-use suite::sweep::{Design, Dimension};
+use suite::sweep::{Design, Dimension, LAYER};
 use tuning::{CellSetup, Setting};
 
 /// Most mistakes in one message.
@@ -132,7 +132,7 @@ fn warn_of_unused(design: &Design, probes: &[Vec<Coordinate>], plans: &[Plan]) -
     let changes = |index: usize| others().any(|(at, _)| at[index].value != first[index].value);
     let option = |dimension: &Dimension| {
         dimension.values.len() > 1
-            && dimension.name != TARGET
+            && ![TARGET, LAYER].contains(&dimension.name.as_str())
             && Setting::from_name(&dimension.name).is_none()
     };
     let dimensions = design.dimensions.iter().enumerate().filter(|(_, one)| option(one));

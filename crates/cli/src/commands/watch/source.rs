@@ -146,7 +146,9 @@ fn members(devices: &Devices) -> impl Iterator<Item = (&String, &Vec<String>)> {
 
 impl SampleSource for LiveSource {
     fn due(&self) -> Option<Instant> {
-        Some(self.application.as_ref().map_or(self.due, |application| application.due.min(self.due)))
+        Some(
+            self.application.as_ref().map_or(self.due, |application| application.due.min(self.due)),
+        )
     }
 
     fn next_entries(&mut self) -> Result<Vec<Entry>> {

@@ -3,7 +3,7 @@
 use super::parts::{document, findings};
 use crate::json::tree::{Json, array, object, texts};
 use crate::suite::objects::PERCENTILES;
-use record::{Histogram, HostResult, SavedTo};
+use record::{Histogram, HostResult, SavedTo, ServerProcess};
 use std::collections::BTreeMap;
 use suite::objects::{Conclusion, Operation, Rate, Seconds};
 
@@ -18,6 +18,7 @@ pub fn objects(conclusion: &Conclusion, saved: &SavedTo) -> String {
         "connections" => conclusion.connections,
         "took_ns" => conclusion.elapsed.0,
         "cpu_seconds" => conclusion.cpu_seconds,
+        "servers" => array(&conclusion.servers, server),
         "interrupted_by" => conclusion.interrupted_by,
         "operations" => array(&conclusion.operations, operation),
         "failures" => texts(&conclusion.failures),
@@ -33,6 +34,15 @@ fn host(host: &HostResult) -> Json {
         "failed" => host.failed,
         "bytes" => host.bytes.0,
         "latency_ns" => latency(&host.whole),
+    }
+}
+
+fn server(server: &ServerProcess) -> Json {
+    object! {
+        "pid" => server.pid,
+        "name" => &server.name,
+        "cpu_seconds" => server.cpu.seconds(),
+        "seconds" => server.window.seconds(),
     }
 }
 

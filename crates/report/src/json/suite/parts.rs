@@ -28,7 +28,7 @@ pub(super) fn findings(all: &[Finding]) -> Json {
 }
 
 /// A figure with its interval, or null for the interval.
-pub(super) fn estimated(estimated: &Estimated) -> Json {
+pub(crate) fn estimated(estimated: &Estimated) -> Json {
     object! {
         "value" => estimated.value,
         "low" => estimated.interval.map(|(low, _)| low),

@@ -78,17 +78,14 @@ fn the_best_is_marked_among_the_values_of_the_first_dimension() {
 
 #[test]
 fn shares_are_of_the_total_or_of_a_named_row_or_column() {
-    let design = design(vec![
-        dimension("iodepth", &["1", "2", "4"]),
-        dimension("bs", &["4096", "8192"]),
-    ]);
+    let design =
+        design(vec![dimension("iodepth", &["1", "2", "4"]), dimension("bs", &["4096", "8192"])]);
     let of = |name: &str, baseline: Baseline| {
         let measures = vec![Measure::parse(name).unwrap()];
         conclude(&made(&design), &design, &TableOptions { measures, baseline }).tables.remove(0)
     };
-    let share = |table: &Table, column: usize, row: usize| {
-        table.columns[column].rows[row].share.unwrap()
-    };
+    let share =
+        |table: &Table, column: usize, row: usize| table.columns[column].rows[row].share.unwrap();
     let total = of("iops", Baseline::Total);
     let shares: Vec<f64> = (0..3).map(|row| share(&total, 0, row).value).collect();
     assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{shares:?}");
