@@ -12,6 +12,11 @@ pub(crate) trait Session {
     /// Executes SQL. Returns the first value of the result, or an empty text if there is none.
     fn execute(&mut self, sql: &str) -> Result<String, Failure>;
 
+    /// Executes statements one after the other and fetches all their results.
+    fn script(&mut self, sql: &str) -> Result<(), Failure> {
+        self.execute(sql.trim_end().trim_end_matches(';')).map(drop)
+    }
+
     /// Loads rows into a table by the fastest method of the database, as one transaction.
     fn fill(&mut self, table: &str, rows: &Rows) -> Result<(), Failure>;
 }
@@ -33,6 +38,8 @@ pub enum Statement {
     Count(String, u64),
     /// Creates the index over three columns of the permanent table.
     Index(String),
+    /// Executes statements of the user.
+    Script(String),
 }
 
 impl Statement {
@@ -61,6 +68,7 @@ impl Statement {
                     ))),
                 }
             }
+            Statement::Script(sql) => session.script(sql),
             Statement::Index(name) => session
                 .execute(&format!("CREATE INDEX {name}_three ON {name} ({INDEXED})"))
                 .map(drop),

@@ -4,6 +4,7 @@ use crate::Failure;
 use crate::rows::Rows;
 use crate::session::Session;
 use rusqlite::Connection;
+use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::types::ValueRef;
 use std::path::Path;
 
@@ -37,6 +38,15 @@ impl Session for Sqlite {
             ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned(),
             other => format!("{other:?}"),
         })
+    }
+
+    fn script(&mut self, sql: &str) -> Result<(), Failure> {
+        let mut statements = rusqlite::Batch::new(&self.0, sql);
+        while let Some(mut statement) = statements.next().map_err(failed)? {
+            let mut rows = statement.query([]).map_err(failed)?;
+            while rows.next().map_err(failed)?.is_some() {}
+        }
+        Ok(())
     }
 
     fn fill(&mut self, table: &str, rows: &Rows) -> Result<(), Failure> {

@@ -60,12 +60,8 @@ impl Host {
                 .and_then(|look| content::sample(&self.real(&path), look.size.0));
             (path, FileEvidence { before, after, content })
         });
-        Evidence {
-            files: files.collect(),
-            neighbours,
-            servers: servers.unwrap_or_default(),
-            health_after: BTreeMap::new(),
-        }
+        let (files, servers) = (files.collect(), servers.unwrap_or_default());
+        Evidence { files, neighbours, servers, ..Evidence::default() }
     }
 
     /// `None` if there is no such file or device, or it cannot be read.

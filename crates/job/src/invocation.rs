@@ -141,6 +141,8 @@ pub struct Invocation {
     pub repeat: Option<u32>,
     /// Job files to run in turn with this run.
     pub interleave: Vec<String>,
+    /// How long it took to make the filesystem of the run, if one was made for it.
+    pub mkfs_time: Option<Nanos>,
     /// `--example`: the name of an example to run in place of job files.
     pub example: Option<String>,
     /// Samples of the machine per second; 0: only at the start and the end; `None`: ten.

@@ -37,7 +37,7 @@ pub use finding::{Figure, Finding};
 pub use inspect::{Inspection, inspect};
 pub use time_series::{
     CpuStep, DeviceSeries, DeviceStep, DeviceTraffic, DirectionSeries, JobSeries, MachineSeries,
-    PERCENTILES, SeriesStep, device_traffic, job_series, machine_series,
+    PERCENTILES, SeriesStep, device_traffic, job_series, machine_series, storage_rates,
 };
 
 pub use delta::{Delta, DirectionDelta, WorkerDelta, delta};

@@ -276,6 +276,28 @@ fn device_step(name: &str, from: &Sample, to: &Sample) -> Option<DeviceStep> {
     })
 }
 
+/// Bytes a second that all lowest devices under the jobs read and wrote while they ran, step by step.
+pub fn storage_rates(record: &RunRecord) -> Vec<DeviceStep> {
+    let case = Case::of(record);
+    let from = case.parts.iter().map(|part| part.from.0).min().unwrap_or_default();
+    let to = case.parts.iter().map(|part| part.to.0).max().unwrap_or_default();
+    let disks = distinct(case.parts.iter().flat_map(|part| case.disks_of(part)).map(|d| &d.name));
+    let samples: Vec<&Sample> = spaced(&record.timeline.samples);
+    let within = |pair: &&[&Sample]| pair[0].at.0 >= from && pair[1].at.0 <= to;
+    let step = |pair: &[&Sample]| {
+        let steps = disks.iter().filter_map(|name| device_step(name, pair[0], pair[1]));
+        steps.fold(DeviceStep { start: pair[0].at.0, ..DeviceStep::default() }, |sum, one| {
+            DeviceStep {
+                start: sum.start,
+                read: sum.read + one.read,
+                written: sum.written + one.written,
+                in_flight: sum.in_flight + one.in_flight,
+            }
+        })
+    };
+    samples.windows(2).filter(within).map(step).collect()
+}
+
 /// What every lowest device under the jobs moved while they ran.
 pub fn device_traffic(record: &RunRecord) -> Vec<DeviceTraffic> {
     let case = Case::of(record);
@@ -316,6 +338,8 @@ mod tests {
         assert!(course.depth.iter().all(|(_, depth)| (depth - 1.0).abs() < 0.05));
         let machine = machine_series(&run);
         assert!(!machine.cpus.is_empty() && machine.devices[0].name == "sda");
+        let rates = storage_rates(&run);
+        assert!(rates.len() >= 15 && rates.iter().all(|step| step.read > 3.9e6), "{rates:?}");
         let moved = &device_traffic(&run)[0];
         assert!(moved.read_asked > 0 && moved.read.abs_diff(moved.read_asked) < moved.read / 10);
     }

@@ -17,6 +17,9 @@ pub struct Evidence {
     /// Processes of this machine that served what the run asked for, with their CPU time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub servers: Vec<ServerProcess>,
+    /// How long it took to make the filesystem, if one was made for the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mkfs_time: Option<Nanos>,
     /// Health of the disks after the run, by kernel name; that before it is in the facts.
     pub health_after: BTreeMap<String, Health>,
 }

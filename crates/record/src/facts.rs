@@ -339,6 +339,9 @@ pub struct DeviceFacts {
     pub read_only: bool,
     /// NUMA node of the device.
     pub numa_node: Option<i32>,
+    /// Settings that let it save power, by name: "runtime" ("auto", "on"), "link" (SATA).
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub power: BTreeMap<String, String>,
     /// Where a partition begins on its disk.
     #[serde(default)]
     pub partition_start: Option<Bytes>,

@@ -42,4 +42,13 @@ pub struct Health {
     pub written: Option<Bytes>,
     /// Whether there is a volatile write cache, and whether it is on.
     pub volatile_write_cache: Option<bool>,
+    /// Optional commands that an NVMe disk takes ("write zeroes", "copy").
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub optional_commands: Option<Vec<String>>,
+    /// Power state that an NVMe disk is in; 0 is the fastest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub power_state: Option<u32>,
+    /// Whether an NVMe disk changes its power state by itself when it is idle.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub autonomous_power_states: Option<bool>,
 }

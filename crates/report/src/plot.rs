@@ -2,11 +2,13 @@
 
 mod captions;
 mod content;
+mod gnuplot;
 mod labels;
 mod request;
 mod shape;
 mod source;
 
+pub use gnuplot::Gnuplot;
 pub(crate) use labels::quantity;
 pub use request::{Kind, Request};
 pub use source::Source;
@@ -23,6 +25,8 @@ use suite::grid::{self, Grid};
 pub struct DrawnPlot {
     /// The picture.
     pub picture: Picture,
+    /// Its figures for gnuplot.
+    pub gnuplot: Gnuplot,
     /// Its kind.
     pub kind: Kind,
     /// The measure drawn.
@@ -61,6 +65,7 @@ pub fn picture(sources: &[Source], request: &Request) -> Result<DrawnPlot, Strin
     let words = captions::words(&plot, sources, request, &measure);
     Ok(DrawnPlot {
         picture: plot.draw(&words, &quantity(&measure)),
+        gnuplot: gnuplot::gnuplot(&plot, &words, &measure),
         kind: plot.shape.kind,
         metric: measure.name(),
         places: points.len(),

@@ -7,8 +7,8 @@ use crate::suite::parts::{duration, findings, interruption};
 use crate::verdict::sentence;
 use judge::Finding;
 use record::{Severity, distinct, human};
-use suite::LimitGroup;
 use suite::sweep::{Conclusion, FailureGroup, LayerCost};
+use suite::{Estimated, LimitGroup};
 
 /// The most cells that a line names.
 const NAMES_MAX: usize = 5;
@@ -16,6 +16,7 @@ const NAMES_MAX: usize = 5;
 /// The report of `fathom sweep`: tables, limits of the cells, findings. `repeats`: runs of each cell.
 pub fn text(conclusion: &Conclusion, repeats: u32, style: &Style) -> String {
     let mut out = tables::text(conclusion, repeats as usize, style);
+    out += &mkfs(&conclusion.mkfs, style);
     out += &layers(&conclusion.layers, style);
     out += &progress(conclusion, style);
     out.extend(conclusion.failures.iter().map(|failed| failure(failed, style)));
@@ -26,6 +27,21 @@ pub fn text(conclusion: &Conclusion, repeats: u32, style: &Style) -> String {
     };
     out += &findings(&conclusion.findings.iter().map(counted).collect::<Vec<_>>(), style);
     out + &interruption(conclusion.interrupted_by, "the results so far are saved")
+}
+
+/// How long it took to make each filesystem.
+fn mkfs(times: &[(String, Estimated)], style: &Style) -> String {
+    let one = |(kind, time): &(String, Estimated)| {
+        let ends = time.interval.map_or(String::new(), |(low, high)| {
+            format!(" ({} to {})", human::time(low * 1e9), human::time(high * 1e9))
+        });
+        format!("{kind} {}{ends}", human::time(time.value * 1e9))
+    };
+    let times: Vec<String> = times.iter().map(one).collect();
+    match times.is_empty() {
+        true => String::new(),
+        false => style.paragraph(&format!("Time of mkfs: {}.", times.join(", ")), 0) + "\n",
+    }
 }
 
 /// What each layer of a stack adds to the latency of the one below.

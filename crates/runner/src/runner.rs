@@ -176,7 +176,8 @@ impl Runner {
         mut messages: Vec<Message>,
         interrupted_by: Option<i32>,
     ) -> RunRecord {
-        let Measured { mut outcome, timeline, evidence, disks, started_unix_ms } = measured;
+        let Measured { mut outcome, timeline, mut evidence, disks, started_unix_ms } = measured;
+        evidence.mkfs_time = invocation.mkfs_time;
         messages.append(&mut outcome.messages);
         let directory = std::env::current_dir().unwrap_or_default().display().to_string();
         let mut record = RunRecord {

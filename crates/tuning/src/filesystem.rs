@@ -5,9 +5,11 @@ use crate::journal::{Entry, Journal};
 use crate::mkfs_target::MkfsTarget;
 use crate::programs::{find, run, text};
 use host::Host;
+use record::Nanos;
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
+use std::time::Instant;
 
 /// A new filesystem.
 pub(crate) struct Filesystem {
@@ -15,6 +17,8 @@ pub(crate) struct Filesystem {
     pub point: PathBuf,
     /// Messages for the user.
     pub notes: Vec<String>,
+    /// How long mkfs took.
+    pub mkfs_time: Nanos,
 }
 
 /// Options of mkfs: quiet and without questions; on a scratch file without discards, which would
@@ -76,7 +80,9 @@ pub(crate) fn make(
     run("wipefs", &["--all", "--quiet", device], journal)?;
     let keeps_blocks = matches!(mkfs_target, MkfsTarget::Scratch { .. });
     let line = [arguments(kind, keeps_blocks), vec![device]].concat();
+    let began = Instant::now();
     run(&format!("mkfs.{kind}"), &line, journal).map_err(|error| too_small(error, mkfs_target))?;
+    let mkfs_time = Nanos(began.elapsed().as_nanos() as u64);
     let point = journal.sibling_path("mnt");
     let directory = Entry::Directory { path: point.clone() };
     journal.record(vec![directory, Entry::Mounted { point: point.clone() }])?;
@@ -86,7 +92,7 @@ pub(crate) fn make(
     line.extend(options.iter().flat_map(|options| ["-o", options]));
     line.extend([device, text(&point)?]);
     run("mount", &line, journal)?;
-    Ok(Filesystem { point, notes: attached.notes })
+    Ok(Filesystem { point, notes: attached.notes, mkfs_time })
 }
 
 /// On a scratch file, mkfs fails because the file is too small.

@@ -5,6 +5,7 @@ use crate::journal::{Entry, Journal};
 use crate::restore::{RestoreReport, restore_entries};
 use crate::{Error, MkfsTarget, Setting, queue, remount, restore_leftovers};
 use host::Host;
+use record::Nanos;
 use std::path::{Path, PathBuf};
 
 /// Sets up the machine for the cells of a sweep. [`Session::put_back`] or dropping the session restores
@@ -25,6 +26,8 @@ pub struct CellSetup {
     pub arguments: Vec<String>,
     /// Differences from the requested settings.
     pub notes: Vec<String>,
+    /// How long mkfs took, if a filesystem was made.
+    pub mkfs_time: Option<Nanos>,
 }
 
 impl Session {
@@ -104,10 +107,11 @@ impl Session {
         let mut targets = targets.to_vec();
         match (kind, options) {
             (Some(kind), options) => {
-                let Filesystem { point, notes } = self.make_filesystem(kind, options)?;
+                let Filesystem { point, notes, mkfs_time } = self.make_filesystem(kind, options)?;
                 let point = point.display().to_string();
                 setup.arguments.push(format!("--directory={point}"));
                 setup.notes.extend(notes);
+                setup.mkfs_time = Some(mkfs_time);
                 targets = vec![point];
             }
             (None, Some(options)) => setup.notes.extend(self.remount(options, &targets)?),

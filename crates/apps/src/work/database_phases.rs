@@ -10,6 +10,9 @@ use record::{Amount, Nanos, WorkUnit};
 use std::path::Path;
 use suite::app::Phase;
 
+/// Name of the phase of the user's statements.
+const SQL: &str = "sql";
+
 /// Assumed rows a second, for the expected time.
 const ROWS_PER_SECOND: f64 = 100_000.0;
 
@@ -47,7 +50,16 @@ fn tests(request: &AppRequest, target: &DatabaseTarget) -> Vec<Test> {
         true => ("count-cold", "count all rows, cold"),
         false => ("count-first", "count all rows, first time"),
     };
-    vec![
+    let sql = request.sql.as_ref().map(|sql| Test {
+        name: SQL,
+        label: "statements of --sql",
+        before: Vec::new(),
+        timed: Statement::Script(sql.replace("{table}", &target.table)),
+        caches,
+        writes: target.restarts,
+        restart: false,
+    });
+    let tests = vec![
         Test {
             name: "fetch",
             label: "fetch rows into a temporary table",
@@ -93,7 +105,8 @@ fn tests(request: &AppRequest, target: &DatabaseTarget) -> Vec<Test> {
             writes: target.restarts,
             restart: false,
         },
-    ]
+    ];
+    tests.into_iter().chain(sql).collect()
 }
 
 fn planned(
@@ -122,7 +135,8 @@ fn planned(
             caches: test.caches,
             database: Some(target.connection.clone()),
             timed,
-            amount: Some(Amount { count: request.rows, unit: WorkUnit::Rows }),
+            amount: (test.name != SQL)
+                .then_some(Amount { count: request.rows, unit: WorkUnit::Rows }),
         },
         server: (target.restarts && database != Database::Sqlite).then_some(database),
         restart: test.restart && database != Database::Sqlite,

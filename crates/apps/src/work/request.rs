@@ -47,6 +47,8 @@ pub struct AppRequest {
     pub tree: Option<UserTree>,
     /// The command that compiles the user's tree.
     pub command: Option<String>,
+    /// Statements of the user, a phase of each database; `{table}` is the table of the benchmark.
+    pub sql: Option<String>,
 }
 
 /// A tree of the user. It is copied, never written.

@@ -16,6 +16,7 @@ fn request(kinds: &[Kind]) -> AppRequest {
         cold: true,
         tree: None,
         command: None,
+        sql: None,
     }
 }
 
@@ -54,6 +55,23 @@ fn every_benchmark_has_its_phases_in_order() {
     let warm = plan.iter().filter(|planned| planned.task.caches == Caches::Left);
     assert_eq!(names(&warm.cloned().collect::<Vec<_>>()), ["sqlite-count-warm"]);
     assert!(plan.iter().all(|planned| planned.server.is_none() && !planned.restart));
+}
+
+#[test]
+fn own_statements_are_a_phase_after_the_others() {
+    let sqlite = Kind::Database(Database::Sqlite);
+    let target = DatabaseTarget {
+        connection: Connection::Sqlite("/x/y.db".into()),
+        table: "shop".into(),
+        restarts: true,
+    };
+    let sql = Some("SELECT * FROM {table} WHERE amount > 5".to_owned());
+    let plan = AppRequest { sql, ..request(&[sqlite]) }.plan(Path::new("/x"), &[target]);
+    assert_eq!(names(&plan).last(), Some(&"sqlite-sql"));
+    let task = &plan.last().unwrap().task;
+    let text = format!("{:?}", task.timed);
+    assert!(text.contains("SELECT * FROM shop WHERE amount > 5"), "{text}");
+    assert_eq!((task.amount, task.timed.len()), (None, 2), "with its sync");
 }
 
 #[test]

@@ -93,6 +93,10 @@ pub struct Arguments {
     /// Shell command that compiles the copy (compile) [default: make].
     #[arg(long, value_name = "COMMAND", requires = "tree")]
     command: Option<String>,
+    /// Also time the SQL statements in this file (sqlite, mysql, postgres); {table} in it is the table of
+    /// the benchmark.
+    #[arg(long, value_name = "FILE")]
+    sql: Option<PathBuf>,
     /// Parallel compilers (compile) [default: number of CPUs].
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=4096))]
     jobs: Option<u32>,
@@ -220,6 +224,7 @@ impl Arguments {
             ("--size", self.size.is_some(), &trees[..]),
             ("--files", self.files.is_some(), &files),
             ("--rows", self.rows.is_some(), &rows),
+            ("--sql", self.sql.is_some(), &rows),
             ("--tree", self.tree.is_some(), &files),
             ("--command", self.command.is_some(), &[Work::Compile]),
             ("--jobs", self.jobs.is_some(), &[Work::Compile]),
@@ -279,7 +284,19 @@ impl Arguments {
             cold: self.cold,
             tree,
             command: self.command.clone(),
+            sql: self.sql.as_deref().map(statements).transpose()?,
         })
+    }
+}
+
+/// The statements of --sql.
+fn statements(path: &std::path::Path) -> Result<String> {
+    let shown = path.display();
+    let sql = std::fs::read_to_string(path)
+        .map_err(|error| Refusal::usage(format!("--sql={shown}: {error}; name a file of SQL")))?;
+    match sql.trim().is_empty() {
+        true => Err(Refusal::usage(format!("--sql={shown}: it has no statement"))),
+        false => Ok(sql),
     }
 }
 

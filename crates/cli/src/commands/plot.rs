@@ -6,7 +6,7 @@ use anyhow::Result;
 use charts::Picture;
 use clap::{Args, ValueEnum};
 use judge::Measure;
-use report::plot::{self, DrawnPlot, Request, Source};
+use report::plot::{self, DrawnPlot, Gnuplot, Request, Source};
 use runner::Refusal;
 use std::path::{Path, PathBuf};
 
@@ -27,8 +27,9 @@ pub struct Arguments {
     /// name on the picture. Several are drawn together, as coloured series or side by side.
     #[arg(value_name = "SOURCE", required = true)]
     sources: Vec<String>,
-    /// File to write, ending in .svg or .png; repeatable.
-    #[arg(short, long, value_name = "FILE", required = true, value_parser = output)]
+    /// File to write, ending in .svg or .png; or in .dat: data for gnuplot, with its script in a .gp
+    /// beside it; repeatable.
+    #[arg(short, long, value_name = "FILE", required = true, value_parser = output_or_data)]
     output: Vec<PathBuf>,
     /// Kind of picture [default: lines or bars for one dimension, a heat map for two].
     #[arg(long, value_enum)]
@@ -81,7 +82,11 @@ impl From<Kind> for plot::Kind {
 pub fn main(arguments: &Arguments) -> Result<u8> {
     let drawn = draw(arguments).map_err(Refusal::usage)?;
     for path in &arguments.output {
-        write(&drawn.picture, path).map_err(anyhow::Error::msg)?;
+        let written = match has_ending(path, "dat") {
+            true => write_data(&drawn.gnuplot, path),
+            false => write(&drawn.picture, path),
+        };
+        written.map_err(anyhow::Error::msg)?;
         say(&format!("{}: {}\n", path.display(), summary(&drawn)));
     }
     Ok(0)
@@ -145,13 +150,20 @@ fn summary(drawn: &DrawnPlot) -> String {
     format!("{} of {}, {figures} figures{missing}", drawn.kind.name(), drawn.metric)
 }
 
-fn is_png(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png"))
+fn has_ending(path: &Path, ending: &str) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending))
+}
+
+/// Writes data for gnuplot, and the script that draws them beside it.
+fn write_data(gnuplot: &Gnuplot, path: &Path) -> Result<(), String> {
+    write_file(path, gnuplot.data.as_bytes())?;
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+    write_file(&path.with_extension("gp"), gnuplot.script_for(&name).as_bytes())
 }
 
 /// Writes the picture in the format of the file's ending.
 pub fn write(picture: &Picture, path: &Path) -> Result<(), String> {
-    let bytes = match is_png(path) {
+    let bytes = match has_ending(path, "png") {
         true => picture.png(SCALE).map_err(|error| error.to_string())?,
         false => picture.svg().into_bytes(),
     };
@@ -161,10 +173,20 @@ pub fn write(picture: &Picture, path: &Path) -> Result<(), String> {
 /// Parses a file name with a known ending.
 pub fn output(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
-    let is_svg = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg"));
-    match is_svg || is_png(&path) {
+    match has_ending(&path, "svg") || has_ending(&path, "png") {
         true => Ok(path),
         false => Err("expected a file name ending in .svg or .png".into()),
+    }
+}
+
+/// The same, or a file of data.
+fn output_or_data(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    match has_ending(&path, "dat") {
+        true => Ok(path),
+        false => output(text).map_err(|_| {
+            "expected a file name ending in .svg or .png, or in .dat for gnuplot".into()
+        }),
     }
 }
 

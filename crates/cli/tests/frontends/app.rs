@@ -259,3 +259,23 @@ fn mistakes_are_refused_before_anything_is_made() {
     let ran = run(Command::new(FATHOM).args(["app-step", "file"]).current_dir(at)).expect(2);
     assert!(ran.err.contains("this command is part of 'fathom app'"), "{}", ran.err);
 }
+
+#[test]
+fn statements_of_ones_own_are_a_phase() {
+    let directory = scratch();
+    let at = directory.path();
+    let sql = "CREATE TABLE sums AS SELECT kind, sum(amount) AS s FROM {table} GROUP BY kind;\n\
+               SELECT * FROM sums;\nDROP TABLE sums;\n";
+    fs::write(at.join("own.sql"), sql).unwrap();
+    let line = ["sqlite", "--rows=2000", "--repeat=2", "--sql=own.sql", "--json", "--no-archive"];
+    let value = app(at, &line).expect(0).json();
+    let last = value["phases"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!((&last["phase"], &last["rounds"]), (&"sqlite-sql".into(), &2.into()));
+    assert!(last["unit"].is_null() && last["io_over_time"].is_array(), "{last}");
+    fs::write(at.join("bad.sql"), "SELECT * FROM nothing_here;").unwrap();
+    let ran = app(at, &["sqlite", "--rows=2000", "--repeat=1", "--sql=bad.sql", "--no-archive"])
+        .expect(1);
+    assert!(joined(&ran.out).contains("no such table: nothing_here"), "{}", ran.out);
+    let refused = app(at, &["gzip", "--sql=own.sql"]).expect(2);
+    assert!(refused.err.contains("--sql is only for sqlite"), "{}", refused.err);
+}

@@ -76,6 +76,18 @@ fn a_sweep_becomes_pictures_of_every_kind() {
 }
 
 #[test]
+fn figures_are_written_for_gnuplot_with_a_script() {
+    let directory = scratch();
+    made(directory.path(), "sweep.json");
+    let ran = plot(directory.path(), &["sweep.json", "-o", "figures.dat"]).expect(0);
+    assert!(ran.err.contains("figures.dat: heatmap of iops"), "{}", ran.err);
+    let read = |name: &str| fs::read_to_string(directory.path().join(name)).unwrap();
+    let (data, script) = (read("figures.dat"), read("figures.gp"));
+    assert_eq!(data.lines().filter(|line| line.ends_with('"')).count(), 4, "{data}");
+    assert!(script.contains("plot \"figures.dat\" index 0"), "{script}");
+}
+
+#[test]
 fn what_cannot_be_drawn_or_written_is_said() {
     let directory = scratch();
     made(directory.path(), "sweep.json");

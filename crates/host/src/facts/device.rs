@@ -3,6 +3,7 @@
 use super::transport::{self, Attachment};
 use crate::{Host, bracketed};
 use record::{Bytes, DeviceFacts, DeviceKind};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// /sys/class/block/NAME/size counts these, whatever the device's own block is.
@@ -110,6 +111,7 @@ impl Host {
             alignment_offset: self.alignment_offset(&own),
             read_only: self.number(own.join("ro")) == Some(1),
             numa_node: self.numa_node(&real),
+            power: self.power(&real),
             partition_start: self.number(own.join("start")).map(|n| Bytes(n * SECTOR_BYTES)),
             hardware_queues: self.hardware_queues(&disk),
             loop_direct_io: self.number(own.join("loop/dio")).map(|on| on == 1),
@@ -170,6 +172,23 @@ impl Host {
         let known = real.ancestors().take_while(|d| d.starts_with("/sys/devices"));
         let mut found = known.filter_map(|d| self.text(d.join("numa_node")));
         found.next()?.parse().ok().filter(|node| *node >= 0)
+    }
+
+    /// What may put the device or its link to sleep. The nearest directory above it that has a setting
+    /// counts; the kernel's Documentation/ABI/testing/sysfs-devices-power and
+    /// sysfs-class-scsi_host describe them.
+    fn power(&self, real: &Path) -> BTreeMap<String, String> {
+        let above = || real.ancestors().take_while(|d| d.starts_with("/sys/devices"));
+        // The block device itself is never put to sleep.
+        let runtime = above().skip(1).find_map(|d| self.text(d.join("power/control")));
+        let host = above()
+            .find(|d| d.file_name().is_some_and(|n| n.to_string_lossy().starts_with("host")));
+        let link = host.and_then(|host| {
+            let own = host.join("scsi_host").join(host.file_name()?);
+            self.text(own.join("link_power_management_policy"))
+        });
+        let named = [("runtime", runtime), ("link", link)];
+        named.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
     }
 
     fn queue(&self, queue: &Path, facts: &mut DeviceFacts) {

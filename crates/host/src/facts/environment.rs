@@ -23,6 +23,14 @@ const TUNABLES: &[(&str, &str)] = &[
     ("smt", "/sys/devices/system/cpu/smt/control"),
     ("cpu boost", "/sys/devices/system/cpu/cpufreq/boost"),
     ("intel_pstate.no_turbo", "/sys/devices/system/cpu/intel_pstate/no_turbo"),
+    ("energy preference", "/sys/devices/system/cpu/cpu0/cpufreq/energy_performance_preference"),
+    ("cpu max kHz", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq"),
+    ("cpu hardware max kHz", "/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq"),
+    ("pcie_aspm policy", "/sys/module/pcie_aspm/parameters/policy"),
+    (
+        "nvme max latency of power states us",
+        "/sys/module/nvme_core/parameters/default_ps_max_latency_us",
+    ),
     ("cpuidle governor", "/sys/devices/system/cpu/cpuidle/current_governor"),
 ];
 

@@ -11,12 +11,28 @@ const GET_LOG_PAGE: u8 = 0x02;
 const GET_FEATURES: u8 = 0x0a;
 const ALL_NAMESPACES: u32 = u32::MAX;
 const VOLATILE_WRITE_CACHE: u32 = 0x06;
+const POWER_MANAGEMENT: u32 = 0x02;
+const AUTONOMOUS_TRANSITIONS: u32 = 0x0c;
+const TRANSITIONS_BYTES: usize = 256;
 
 const IDENTIFY_BYTES: usize = 4096;
 const LOG_BYTES: usize = 512;
 
 /// A unit of "data units written": a thousand sectors.
 const DATA_UNIT: u64 = 512_000;
+
+/// Bits of the optional NVM commands that a controller supports (ONCS: figure 275, bytes 520 and 521).
+/// Saving of features (bit 4) is no command.
+const COMMANDS: [(u64, &str); 8] = [
+    (0x001, "compare"),
+    (0x002, "write uncorrectable"),
+    (0x004, "dataset management"),
+    (0x008, "write zeroes"),
+    (0x020, "reservations"),
+    (0x040, "timestamp"),
+    (0x080, "verify"),
+    (0x100, "copy"),
+];
 
 /// Bits of the critical warning.
 const WARNINGS: [(u8, &str); 6] = [
@@ -37,13 +53,22 @@ pub(super) fn query(kernel: &dyn Kernel, disk: &File) -> Option<Health> {
     let mut identity = vec![0; IDENTIFY_BYTES];
     let identify = NvmeAdmin { opcode: IDENTIFY, namespace: 0, words: [1, 0, 0, 0, 0, 0] };
     let identified = kernel.nvme_admin(disk, identify, &mut identity).is_ok();
-    let feature = NvmeAdmin {
-        opcode: GET_FEATURES,
-        namespace: 0,
-        words: [VOLATILE_WRITE_CACHE, 0, 0, 0, 0, 0],
+    let feature = |feature: u32, data: &mut [u8]| {
+        let words = [feature, 0, 0, 0, 0, 0];
+        let command = NvmeAdmin { opcode: GET_FEATURES, namespace: 0, words };
+        kernel.nvme_admin(disk, command, data).ok()
     };
-    let cache = kernel.nvme_admin(disk, feature, &mut []).ok();
-    read(&log, identified.then_some(&identity), cache)
+    let cache = feature(VOLATILE_WRITE_CACHE, &mut []);
+    let power = feature(POWER_MANAGEMENT, &mut []);
+    // The answer comes with a table of transitions.
+    let autonomous = feature(AUTONOMOUS_TRANSITIONS, &mut [0; TRANSITIONS_BYTES]);
+    let health = read(&log, identified.then_some(&identity), cache)?;
+    Some(Health {
+        // Bits 0 to 4 are the power state, bits 5 to 7 a hint about the workload.
+        power_state: power.map(|value| value & 0x1f),
+        autonomous_power_states: autonomous.map(|value| value & 1 == 1),
+        ..health
+    })
 }
 
 /// `cache`: the answer to Get Features of the volatile write cache, whose bit 0 says that it is on.
@@ -55,6 +80,10 @@ fn read(log: &[u8], identity: Option<&Vec<u8>>, cache: Option<u32>) -> Option<He
     let limit = |at: usize| kelvin(read_le(identity?, at, 2)?);
     let has_cache = identity.and_then(|identity| identity.get(525)).map(|vwc| vwc & 1 == 1);
     let transitions = [216, 220].map(|at| read_le(log, at, 4).unwrap_or(0));
+    let commands = identity.and_then(|identity| read_le(identity, 520, 2)).map(|supported| {
+        let commands = COMMANDS.iter().filter(|(bit, _)| supported & bit != 0);
+        commands.map(|(_, name)| (*name).to_owned()).collect()
+    });
     let warnings = WARNINGS.iter().filter(|(bit, _)| critical & bit != 0);
     Some(Health {
         source: "nvme".into(),
@@ -77,6 +106,8 @@ fn read(log: &[u8], identity: Option<&Vec<u8>>, cache: Option<u32>) -> Option<He
             Some(true) => cache.map(|value| value & 1 == 1).or(Some(true)),
             other => other,
         },
+        optional_commands: commands,
+        ..Health::default()
     })
 }
 
@@ -112,6 +143,7 @@ mod tests {
         identity[266..268].copy_from_slice(&343_u16.to_le_bytes());
         identity[268..270].copy_from_slice(&353_u16.to_le_bytes());
         identity[525] = 1;
+        identity[520..522].copy_from_slice(&0x010c_u16.to_le_bytes());
         let health = read(&log(), Some(&identity), Some(0)).unwrap();
         let expected = Health {
             source: "nvme".into(),
@@ -134,6 +166,10 @@ mod tests {
             unsafe_shutdowns: Some(17),
             written: Some(Bytes(1_024_000_000)),
             volatile_write_cache: Some(false),
+            optional_commands: Some(
+                ["dataset management", "write zeroes", "copy"].map(str::to_owned).into(),
+            ),
+            ..Health::default()
         };
         assert_eq!(health, expected);
     }
@@ -143,6 +179,7 @@ mod tests {
         let health = read(&vec![0; LOG_BYTES], None, None).unwrap();
         assert_eq!((health.passed, health.temperature_c), (Some(true), None));
         assert_eq!((health.temperature_warning_c, health.volatile_write_cache), (None, None));
+        assert_eq!(health.optional_commands, None);
         assert_eq!(read(&[], None, None), None);
     }
 

@@ -61,6 +61,7 @@ pub(super) fn processors(view: &View) -> Section {
     rows.extend(mitigations(view));
     rows.extend(view.disks.iter().filter_map(|disk| interrupts(disk, &facts.cpu)));
     rows.extend(nodes(view));
+    rows.extend(view.disks.iter().filter_map(|disk| power(disk, view)));
     rows.extend(load(facts.environment.load, facts.cpu.online));
     let (means, decide) = sentences(view);
     Section::new((10, "cpu", "CPU"), rows, means, decide)
@@ -99,8 +100,15 @@ fn governor(view: &View) -> Option<Row> {
     let boost_off = tunables.get("intel_pstate.no_turbo").is_some_and(|v| v == "1")
         || tunables.get("cpu boost").is_some_and(|v| v == "0");
     let mut words: Vec<String> = governor.into_iter().map(str::to_owned).collect();
+    words.extend(tunables.get("energy preference").map(|text| format!("prefers {text}")));
     if boost_off {
         words.push("boost off".to_owned());
+    }
+    let khz = |name: &str| tunables.get(name)?.parse::<f64>().ok().filter(|khz| *khz > 0.0);
+    if let (Some(most), Some(hardware)) = (khz("cpu max kHz"), khz("cpu hardware max kHz"))
+        && most < hardware
+    {
+        words.push(format!("limited to {:.1} of {:.1} GHz", most / 1e6, hardware / 1e6));
     }
     let slows = governor.is_some_and(|g| !matches!(g, "performance"));
     let mark = if slows { Mark::Look } else { Mark::Ok };
@@ -130,7 +138,12 @@ fn interrupts(disk: &DeviceFacts, cpu: &CpuFacts) -> Option<Row> {
 
 fn nodes(view: &View) -> Option<Row> {
     let nodes = view.facts.cpu.nodes.len();
-    let of = |disk: &&DeviceFacts| Some(format!("{} on {}", disk.name, disk.numa_node?));
+    let of = |disk: &&DeviceFacts| {
+        let node = disk.numa_node?;
+        let cpus = view.facts.cpu.nodes.get(&u32::try_from(node).ok()?);
+        let cpus = cpus.map_or(String::new(), |cpus| format!(" (CPUs {})", cpu_ranges(cpus)));
+        Some(format!("{} on {node}{cpus}", disk.name))
+    };
     let disks: Vec<String> = view.disks.iter().filter_map(of).collect();
     let value = format!(
         "{}{}",
@@ -138,6 +151,37 @@ fn nodes(view: &View) -> Option<Row> {
         disks.iter().fold(String::new(), |text, d| text + ", " + d)
     );
     (nodes > 1).then(|| row("NUMA", value, Mark::Look))
+}
+
+/// What may put a disk, its link or its bus to sleep between two I/Os.
+fn power(disk: &DeviceFacts, view: &View) -> Option<Row> {
+    let tunables = &view.facts.environment.tunables;
+    let mut words: Vec<String> = Vec::new();
+    let mut saves = false;
+    let mut add = |text: String, is_saving: bool| {
+        words.push(text);
+        saves |= is_saving;
+    };
+    if let Some(health) = &disk.health {
+        if let Some(state) = health.power_state {
+            add(format!("power state {state}"), state > 0);
+        }
+        if let Some(on) = health.autonomous_power_states {
+            add(format!("own transitions {}", if on { "on" } else { "off" }), on);
+        }
+    }
+    if let Some(runtime) = disk.power.get("runtime").filter(|value| *value == "auto") {
+        add(format!("runtime {runtime}"), true);
+    }
+    if let Some(link) = disk.power.get("link") {
+        add(format!("link {link}"), link != "max_performance");
+    }
+    let is_pcie = disk.transport.as_deref() == Some("nvme");
+    if let Some(policy) = tunables.get("pcie_aspm policy").filter(|_| is_pcie) {
+        add(format!("ASPM {policy}"), policy.contains("power"));
+    }
+    let mark = if saves { Mark::Look } else { Mark::Ok };
+    (!words.is_empty()).then(|| row("power", format!("{}: {}", disk.name, words.join(", ")), mark))
 }
 
 /// Half the processors busy leave the rest to interrupts and workers.
@@ -193,6 +237,37 @@ fn sentences(view: &View) -> (String, String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use record::{Facts, Health};
+
+    #[test]
+    fn what_may_put_a_disk_to_sleep_is_shown() {
+        let health = Health {
+            power_state: Some(0),
+            autonomous_power_states: Some(true),
+            ..Health::default()
+        };
+        let disk = DeviceFacts {
+            name: "nvme0n1".into(),
+            transport: Some("nvme".into()),
+            health: Some(health),
+            power: [("runtime".to_owned(), "on".to_owned())].into(),
+            ..DeviceFacts::default()
+        };
+        let mut facts = Facts::default();
+        facts.environment.tunables.insert("pcie_aspm policy".into(), "powersave".into());
+        let view = View::of(&facts, "/x");
+        let shown = power(&disk, &view).unwrap();
+        assert_eq!(shown.value, "nvme0n1: power state 0, own transitions on, ASPM powersave");
+        assert_eq!(shown.mark, Mark::Look);
+        let sata = DeviceFacts {
+            name: "sda".into(),
+            power: [("link".to_owned(), "max_performance".to_owned())].into(),
+            ..DeviceFacts::default()
+        };
+        let shown = power(&sata, &view).unwrap();
+        assert_eq!((shown.value.as_str(), shown.mark), ("sda: link max_performance", Mark::Ok));
+        assert!(power(&DeviceFacts::default(), &view).is_none());
+    }
 
     #[test]
     fn samples_suffice_when_all_below_the_percentile_is_improbable() {

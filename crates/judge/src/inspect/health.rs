@@ -86,7 +86,15 @@ fn health_rows(name: &str, health: &Health) -> Vec<Row> {
         let mark = if low { Mark::Problem } else { Mark::Ok };
         rows.push(row("spare", format!("{spare} % left"), mark));
     }
+    rows.extend(commands(health));
     rows
+}
+
+/// The optional commands of an NVMe disk.
+fn commands(health: &Health) -> Option<Row> {
+    let commands = health.optional_commands.as_ref()?;
+    let text = if commands.is_empty() { "none".to_owned() } else { commands.join(", ") };
+    Some(row("commands", text, Mark::Ok))
 }
 
 fn verdict(name: &str, health: &Health) -> Row {

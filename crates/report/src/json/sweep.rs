@@ -28,6 +28,9 @@ pub fn sweep(conclusion: &Conclusion, design: &Design, directory: &Path) -> Stri
         "took_ns" => conclusion.elapsed.0,
         "interrupted_by" => conclusion.interrupted_by,
         "tables" => array(&conclusion.tables, table),
+        "mkfs_seconds" => Json::Object(
+            conclusion.mkfs.iter().map(|(kind, time)| (kind.clone(), estimated(time))).collect(),
+        ),
         "layers" => array(&conclusion.layers, layer),
         "limits" => array(&conclusion.limited, limited),
         "findings" => array(&conclusion.findings, finding),

@@ -230,3 +230,32 @@ fn figures_of_requests_are_named_in_words() {
         assert_eq!(quantity(&Measure::parse(name).unwrap()).name, words, "{name}");
     }
 }
+
+#[test]
+fn gnuplot_gets_every_figure_and_a_script_that_draws_it() {
+    let lines =
+        picture(&[grid("a", &[DEPTHS]), grid("b", &[DEPTHS])], &Request::default()).unwrap();
+    let data = &lines.gnuplot.data;
+    let figures: Vec<&str> =
+        data.lines().filter(|l| !l.is_empty() && !l.starts_with('#')).collect();
+    assert_eq!(figures.len(), 6, "{data}");
+    assert!(figures[1].starts_with("1 0 ") && figures[1].contains("\"4\""), "{data}");
+    assert_eq!(data.matches("\n\n\n").count(), 1, "two series: {data}");
+    let script = lines.gnuplot.script_for("my \"data\".dat");
+    assert!(
+        script.contains("plot \"my \\\"data\\\".dat\" index 0 using 1:3:4:5:xtic(6)"),
+        "{script}"
+    );
+    assert!(script.contains("index 1") && script.contains("title \"b\""), "{script}");
+    let mut holed = grid("a", &[SIZES, DEPTHS]);
+    holed.set.runs.retain(|run| run.cell_name() != "64k 16");
+    let map = picture(&[holed], &Request::default()).unwrap();
+    assert!(map.gnuplot.data.contains("NaN NaN NaN"), "{}", map.gnuplot.data);
+    assert!(map.gnuplot.script_for("x").contains("with image"));
+    let of = |kind| Request { kind: Some(kind), ..Request::default() };
+    for (kind, with) in [(Kind::Surface, "splot "), (Kind::Bars, "histogram")] {
+        let dimensions = if kind == Kind::Bars { vec![DEPTHS] } else { vec![SIZES, DEPTHS] };
+        let drawn = picture(&[grid("a", &dimensions)], &of(kind)).unwrap();
+        assert!(drawn.gnuplot.script_for("x").contains(with), "{kind:?}");
+    }
+}

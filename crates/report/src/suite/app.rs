@@ -2,10 +2,14 @@
 
 use super::parts::{duration, failures, findings, head, interruption, verdicts};
 use crate::style::Style;
+use judge::DeviceStep;
 use record::{Amount, CacheState, WorkUnit, human};
 use suite::Estimated;
 use suite::app::{Conclusion, Gain, Incomparable, Row};
 
+/// Steps from which on I/O is shown over time, and the most characters of a course.
+const IO_STEPS_MIN: usize = 4;
+const COURSE_MAX: usize = 16;
 /// The least width of the names of phases.
 const NAME_MIN: usize = 14;
 
@@ -38,6 +42,7 @@ fn phases(conclusion: &Conclusion, style: &Style) -> String {
     for row in &conclusion.rows {
         out += &(line(cells(row).each_ref().map(String::as_str), width) + "\n");
         out += &(style.dim(&style.wrap(&detail(row), 2)) + "\n");
+        out.extend(over_time(row).map(|line| style.dim(&line) + "\n"));
     }
     if let Some(total) = &conclusion.total {
         let total = line(["TOTAL", &seconds(total.value), "", &ends(total), "", "", ""], width);
@@ -59,6 +64,36 @@ fn cells(row: &Row) -> [String; 7] {
     let (value, ends) = (seconds(row.seconds.value), ends(&row.seconds));
     let share = row.share.map_or(String::new(), |share| format!("{:.1} %", share.value * 100.0));
     [row.phase.clone(), value, share, ends, rate, row.cache.name().to_owned(), limit]
+}
+
+/// What the disks did over the time of a phase: "  read ▁▇█▂ at most 120 MiB/s". None for short phases.
+fn over_time(row: &Row) -> Option<String> {
+    if row.io.len() < IO_STEPS_MIN {
+        return None;
+    }
+    let course = |name: &str, of: fn(&DeviceStep) -> f64| {
+        let values: Vec<f64> = row.io.iter().map(of).collect();
+        let most = values.iter().copied().fold(0.0, f64::max);
+        let together = values.len().div_ceil(COURSE_MAX);
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+        let bars: String = values.chunks(together).map(|chunk| bar(mean(chunk), most)).collect();
+        match most > 0.0 {
+            true => format!("{name} {bars} at most {}", human::rate(most)),
+            false => format!("{name} nothing"),
+        }
+    };
+    Some(format!(
+        "  {}, {}",
+        course("read", |step| step.read),
+        course("written", |step| step.written)
+    ))
+}
+
+/// A bar of this height, of eight.
+fn bar(value: f64, most: f64) -> char {
+    const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let share = if most > 0.0 { value / most } else { 0.0 };
+    BARS[((share * 8.0) as usize).min(7)]
 }
 
 /// The parts of a phase.
@@ -187,6 +222,7 @@ pub(crate) mod tests {
             share: Some(Estimated { value: 0.984, interval: None }),
             amount: amount(64 << 20, WorkUnit::Bytes),
             rate: Some(estimated(19.9 * f64::from(1 << 20))),
+            io: Vec::new(),
             cache: CacheState::Dropped,
             limit: Some(Limit::Cpu),
             gain: Some(Ok(Gain {
@@ -257,6 +293,18 @@ Verdict
 ";
         assert_eq!(text, expected);
         assert!(text.lines().all(|line| line.chars().count() <= 80));
+    }
+
+    #[test]
+    fn the_io_of_a_phase_is_shown_over_its_time() {
+        let step = |read: f64| DeviceStep { read, ..DeviceStep::default() };
+        let mut row = Row { io: [0.0, 50e6, 100e6].map(step).into(), ..Row::default() };
+        assert_eq!(over_time(&row), None, "too short");
+        row.io.push(step(25e6));
+        let line = over_time(&row).unwrap();
+        assert_eq!(line, "  read ▁▅█▃ at most 95.4 MiB/s, written nothing");
+        row.io = (0..600).map(|at| step(f64::from(at) * 1e6)).collect();
+        assert!(over_time(&row).unwrap().chars().count() <= 80);
     }
 
     #[test]

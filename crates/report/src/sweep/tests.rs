@@ -2,7 +2,6 @@ use super::*;
 use judge::stats::{Estimate, Standing, Summary};
 use judge::{Confidence, Limit, Measure, Verdict};
 use record::Coordinate;
-use suite::Estimated;
 use suite::grid::{Measured, Reading};
 use suite::sweep::{Baseline, Column, Row, Table};
 
@@ -126,6 +125,15 @@ fn many_repeats_have_no_columns_and_a_single_run_has_no_ties() {
         text(&Conclusion::default(), 3, &Style::default()).lines().next(),
         Some("Nothing was measured.")
     );
+}
+
+#[test]
+fn the_time_of_mkfs_is_a_line() {
+    let time = |value: f64| Estimated { value, interval: Some((value * 0.9, value * 1.1)) };
+    let mkfs = vec![("xfs".to_owned(), time(0.2)), ("ext4".to_owned(), time(1.0))];
+    let shown = text(&Conclusion { mkfs, ..swept() }, 3, &Style::default());
+    let line = "Time of mkfs: xfs 200 ms (180 ms to 220 ms), ext4 1 s (900 ms to 1.1 s).\n";
+    assert!(shown.contains(line), "{shown}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::estimate::{Estimated, ratio};
 use crate::findings::merge_by_check;
 use crate::limits::{LimitGroup, group_by_limit};
 use crate::outcome::{failure, interrupted_by, subset, total_duration};
-use judge::{Finding, Judged, Limit, inspect, judge, judge_set};
+use judge::{DeviceStep, Finding, Judged, Limit, inspect, judge, judge_set, storage_rates};
 use record::{Amount, CacheState, Nanos, RecordSet, RunRecord, Work, distinct};
 
 /// What timed phases show.
@@ -59,6 +59,8 @@ pub struct Row {
     pub share: Option<Estimated>,
     /// How much a second.
     pub rate: Option<Estimated>,
+    /// What all disks did while it ran, in its first round.
+    pub io: Vec<DeviceStep>,
     /// What was in memory when it began, in the round in which that was most.
     pub cache: CacheState,
     /// What limited it.
@@ -178,6 +180,7 @@ fn row(phase: &str, set: &RecordSet, reference: Option<&RecordSet>) -> Row {
         parts: parts(&works),
         amount,
         rate: amount.map(|amount| estimated(&rates(amount), set.seed)),
+        io: run.map(storage_rates).unwrap_or_default(),
         cache: works.iter().map(|work| work.cache).min().unwrap_or_default(),
         share: None,
         limit: None,

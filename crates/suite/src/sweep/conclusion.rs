@@ -8,7 +8,7 @@ use crate::grid::{self, Grid, Reading};
 use crate::limits::{LimitGroup, group_by_limit};
 use crate::outcome::{interrupted_by, total_duration};
 use crate::{Failure, failure};
-use judge::stats::{Contest, Estimate, Standing, standings};
+use judge::stats::{Contest, Estimate, Standing, standings, summary};
 use judge::{Finding, Judged, Measure, Verdict, judge, judge_set};
 use record::{Coordinate, Direction, JobRecord, Nanos, RecordSet, RunRecord, human};
 use std::borrow::Cow;
@@ -83,6 +83,8 @@ pub struct Conclusion {
     pub made: usize,
     /// Runs of the whole sweep.
     pub planned: usize,
+    /// How many seconds mkfs took, by type of filesystem, where filesystems were made.
+    pub mkfs: Vec<(String, Estimated)>,
     /// What each layer of a stack adds, where layers were varied.
     pub layers: Vec<LayerCost>,
     /// What limited the cells, those of one limit together.
@@ -189,6 +191,8 @@ pub fn conclude(set: &RecordSet, design: &Design, wanted: &TableOptions) -> Conc
         true => usual(&whole, design),
         false => wanted.measures.clone(),
     };
+    // Of paired dimensions, too.
+    let mkfs = mkfs(set);
     let (set, dimensions) = (arranged(set, design), axes(design));
     let tables = measures.iter().flat_map(|measure| {
         let grid = Grid::over(&set, measure, dimensions.clone());
@@ -198,6 +202,7 @@ pub fn conclude(set: &RecordSet, design: &Design, wanted: &TableOptions) -> Conc
     });
     Conclusion {
         tables: tables.collect(),
+        mkfs,
         layers: layers::conclude(&set, &dimensions),
         cells: design.cells(),
         made: set.runs.len(),
@@ -208,6 +213,29 @@ pub fn conclude(set: &RecordSet, design: &Design, wanted: &TableOptions) -> Conc
         elapsed: total_duration(&set),
         interrupted_by: interrupted_by(&set),
     }
+}
+
+/// Seconds of mkfs by the type of filesystem.
+fn mkfs(set: &RecordSet) -> Vec<(String, Estimated)> {
+    let mut times: Vec<(&str, Vec<f64>)> = Vec::new();
+    for run in &set.runs {
+        let at = run.cell.iter().flat_map(|cell| &cell.at);
+        let kind = at.filter(|at| at.dimension == "fs").map(|at| at.value.as_str()).next();
+        let (Some(kind), Some(time)) = (kind, run.evidence.mkfs_time) else { continue };
+        match times.iter_mut().find(|(known, _)| *known == kind) {
+            Some((_, times)) => times.push(time.seconds()),
+            None => times.push((kind, vec![time.seconds()])),
+        }
+    }
+    let mut all: Vec<(String, Estimated)> = times
+        .into_iter()
+        .map(|(kind, times)| {
+            let mean = summary(&times, set.seed).mean;
+            (kind.to_owned(), Estimated::new(mean.value, mean))
+        })
+        .collect();
+    all.sort_by(|(_, a), (_, b)| a.value.total_cmp(&b.value));
+    all
 }
 
 /// The set as the tables show it: paired dimensions count as one.

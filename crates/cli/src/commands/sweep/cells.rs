@@ -70,6 +70,7 @@ impl SuiteTask for Cells<'_> {
             self.sweep.took_setting(Nanos(began.elapsed().as_nanos() as u64));
             let setup = setup.map_err(settings::to_refusal)?;
             invocation = self.jobs.parse(at, &setup)?;
+            invocation.mkfs_time = setup.mkfs_time;
             let notes = setup.notes.into_iter().map(|note| Message::warning(None, note));
             invocation.warnings.extend(notes);
         }

@@ -2,7 +2,7 @@
 
 use super::parts::{document, estimated, failure, findings, limited};
 use crate::json::tree::{Json, array, object, texts};
-use judge::Limit;
+use judge::{DeviceStep, Limit};
 use record::SavedTo;
 use suite::app::{Conclusion, Gain, Incomparable, Row};
 
@@ -43,10 +43,20 @@ fn row(row: &Row) -> Json {
         "amount" => row.amount.map(|amount| amount.count),
         "unit" => row.amount.map(|amount| amount.unit.name()),
         "per_second" => row.rate.as_ref().map_or(Json::Null, estimated),
+        "io_over_time" => array(&row.io, step),
         "caches" => row.cache.name(),
         "limit" => row.limit.map(Limit::name),
         "gain" => gained.map_or(Json::Null, gain),
         "not_compared" => incomparable,
+    }
+}
+
+fn step(step: &DeviceStep) -> Json {
+    object! {
+        "start_ns" => step.start,
+        "read_bytes_per_second" => step.read,
+        "write_bytes_per_second" => step.written,
+        "in_flight" => step.in_flight,
     }
 }
 

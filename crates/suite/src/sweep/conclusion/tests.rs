@@ -117,6 +117,22 @@ fn shares_are_of_the_total_or_of_a_named_row_or_column() {
 }
 
 #[test]
+fn the_time_of_mkfs_is_the_mean_of_its_runs() {
+    let design = design(vec![dimension("fs", &["ext4", "xfs"])]);
+    let mut set = made(&design);
+    for run in &mut set.runs {
+        let (cell, second) = (run.cell.clone().unwrap(), 1_000_000_000.0);
+        let slow = if cell.at[0].value == "ext4" { 3.0 } else { 1.0 };
+        let time = (slow + f64::from(cell.round) / 10.0) * second;
+        run.evidence.mkfs_time = Some(record::Nanos(time as u64));
+    }
+    let mkfs = conclude(&set, &design, &TableOptions::default()).mkfs;
+    let kinds: Vec<&str> = mkfs.iter().map(|(kind, _)| kind.as_str()).collect();
+    assert_eq!(kinds, ["xfs", "ext4"], "the fastest first");
+    assert!((mkfs[1].1.value - 3.1).abs() < 1e-9 && mkfs[1].1.interval.is_some(), "{mkfs:?}");
+}
+
+#[test]
 fn dimensions_beyond_the_second_make_a_table_each() {
     let three = design(vec![
         dimension("iodepth", &["1", "8"]),
