@@ -50,15 +50,6 @@ fn tests(request: &AppRequest, target: &DatabaseTarget) -> Vec<Test> {
         true => ("count-cold", "count all rows, cold"),
         false => ("count-first", "count all rows, first time"),
     };
-    let sql = request.sql.as_ref().map(|sql| Test {
-        name: SQL,
-        label: "statements of --sql",
-        before: Vec::new(),
-        timed: Statement::Script(sql.replace("{table}", &target.table)),
-        caches,
-        writes: target.restarts,
-        restart: false,
-    });
     let tests = vec![
         Test {
             name: "fetch",
@@ -106,7 +97,21 @@ fn tests(request: &AppRequest, target: &DatabaseTarget) -> Vec<Test> {
             restart: false,
         },
     ];
-    tests.into_iter().chain(sql).collect()
+    tests.into_iter().chain(own_statements(request, target, caches)).collect()
+}
+
+/// The user's statements.
+fn own_statements(request: &AppRequest, target: &DatabaseTarget, caches: Caches) -> Option<Test> {
+    let sql = request.sql.as_ref()?.replace("{table}", &target.table);
+    Some(Test {
+        name: SQL,
+        label: "statements of --sql",
+        before: Vec::new(),
+        timed: Statement::Script(sql),
+        caches,
+        writes: target.restarts,
+        restart: false,
+    })
 }
 
 fn planned(
