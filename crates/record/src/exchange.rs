@@ -3,6 +3,7 @@
 use crate::{Bytes, Histogram, Nanos};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 /// The kinds of requests by their names in [`RequestResult::request`].
 pub const REQUESTS: [&str; 11] = [
@@ -135,6 +136,16 @@ impl Exchange {
         self.requests.iter().find(|result| result.request == request)
     }
 
+    /// Whether a host is this machine, as its address says.
+    pub fn is_local(&self) -> bool {
+        let local = |endpoint: &String| {
+            let host = endpoint.rsplit_once(':').map_or(&**endpoint, |(host, _)| host);
+            let host = host.trim_matches(['[', ']']);
+            host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+        };
+        self.endpoints.iter().any(local)
+    }
+
     /// Adds what another worker asked, whose window began so much `later`: its seconds are moved by
     /// as many whole ones.
     pub fn merge(&mut self, other: &Exchange, later: Nanos) {
@@ -228,6 +239,18 @@ mod tests {
             failures: vec!["gone".into()],
             ..Exchange::default()
         }
+    }
+
+    #[test]
+    fn hosts_of_this_machine_are_known_by_their_address() {
+        let local = |endpoint: &str| {
+            let endpoints = vec!["store.example:80".into(), endpoint.into()];
+            Exchange { endpoints, ..Exchange::default() }.is_local()
+        };
+        assert!(
+            ["127.0.0.1:9000", "[::1]:80", "localhost:80", "127.9.9.9:1"].map(local) == [true; 4]
+        );
+        assert!(!local("10.0.0.1:9000") && !local("[fe80::1]:80"));
     }
 
     #[test]
