@@ -1,5 +1,5 @@
-//! What a run against an object store shows: each kind of request with its throughput, its seconds
-//! and its latencies.
+//! The figures of a run against an object store: each kind of request with its throughput, its
+//! seconds and its latencies.
 
 use crate::findings::merge_by_check;
 use judge::{Finding, Judged};
@@ -9,20 +9,20 @@ use std::collections::BTreeMap;
 /// The name of whole multipart uploads, which are several requests each.
 pub const MULTIPART: &str = "MULTIPART";
 
-/// What a run shows.
+/// The figures of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Conclusion {
-    /// One for each kind of request, and one for whole uploads where there were parts.
+    /// One for each kind of request, and one for whole uploads if there were parts.
     pub operations: Vec<Operation>,
     /// Length of the measured window.
     pub elapsed: Nanos,
-    /// Requests in flight at most.
+    /// Maximum number of requests in flight.
     pub concurrent: u32,
-    /// The requests of all workers, and what they were sent over.
+    /// The requests of all workers, and their connections.
     pub exchange: Exchange,
-    /// CPU time that this machine spent on the requests, in seconds.
+    /// CPU time of this machine for the requests, in seconds.
     pub cpu_seconds: f64,
-    /// What the checks found, the gravest first.
+    /// The findings of the checks, the gravest first.
     pub findings: Vec<Finding>,
     /// The signal that ended it.
     pub interrupted_by: Option<i32>,
@@ -31,31 +31,31 @@ pub struct Conclusion {
 /// The requests of one kind.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Operation {
-    /// Their numbers and times; whole uploads have the name [`MULTIPART`].
+    /// Their counts and times; whole uploads have the name [`MULTIPART`].
     pub requests: RequestResult,
-    /// What is counted: "obj", or "keys" of lists.
+    /// The unit of counts: "obj", or "keys" of lists.
     pub unit: &'static str,
     /// Over the whole window.
     pub average: Rate,
-    /// Of the whole seconds; `None`: there is none between the first and the last.
+    /// Over the whole seconds; `None` if there is none between the first and the last.
     pub seconds: Option<Seconds>,
-    /// From the moment it was due until its end, where there is a rate.
+    /// From the moment when it was due until its end, if there is a rate.
     pub response: Option<Histogram>,
 }
 
 impl Operation {
-    /// What went wrong: status or kind, and how often.
+    /// Failures, by status or kind.
     pub fn errors(&self) -> BTreeMap<String, u64> {
         count_errors(&self.requests.statuses, &self.requests.failures)
     }
 
-    /// The same of what was followed by a repeat.
+    /// Failures that were followed by a repeat, by status or kind.
     pub fn repeated(&self) -> BTreeMap<String, u64> {
         count_errors(&self.requests.repeated_statuses, &self.requests.repeated_failures)
     }
 }
 
-/// How much was done in a second.
+/// The throughput of a second.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Rate {
     /// Bytes of content.
@@ -64,21 +64,21 @@ pub struct Rate {
     pub count: f64,
 }
 
-/// The seconds of a run, without the first, in which connections are made, and the last, which is
-/// not a whole one.
+/// The seconds of a run without the first, in which connections are made, and the last, which is
+/// not whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Seconds {
-    /// How many.
+    /// Number of seconds.
     pub count: usize,
-    /// That in which most was done.
+    /// The fastest second.
     pub fastest: Rate,
-    /// That in the middle.
+    /// The median.
     pub median: Rate,
-    /// That in which least was done.
+    /// The slowest second.
     pub slowest: Rate,
 }
 
-/// What a run shows.
+/// The figures of a run.
 pub fn conclude(record: &RunRecord, judged: &Judged) -> Conclusion {
     let began = record.jobs.iter().map(|job| job.started).min().unwrap_or_default();
     let ended = record.jobs.iter().map(|job| job.ended).max().unwrap_or_default();
@@ -133,7 +133,7 @@ fn operation(result: &RequestResult, took: Nanos) -> Operation {
     }
 }
 
-/// What went wrong, by status or kind.
+/// Failures, by status or kind.
 fn count_errors(
     statuses: &BTreeMap<u16, u64>,
     failures: &BTreeMap<String, u64>,

@@ -1,13 +1,13 @@
-//! What was asked of an object store, by kind of request.
+//! Requests to an object store, by kind.
 
 use super::latency::{self, LatencyStats};
 use record::{Exchange, Histogram, JobRecord, Nanos, RequestResult, SyncResult, distinct};
 
-/// Percentiles of requests: those that people quote of object stores, whatever the job asks for.
+/// Percentiles of requests: those usual for object stores, whatever the job's options.
 const PERCENTILES: [f64; 4] = [50.0, 90.0, 99.0, 99.9];
 
-/// What some workers asked together, their seconds counted from the first window's beginning; `None`
-/// when they had no object store.
+/// The requests of some workers together, with seconds counted from the start of the first window;
+/// `None` if they had no object store.
 pub fn merged(jobs: &[&JobRecord]) -> Option<Exchange> {
     let asked = || jobs.iter().filter_map(|job| Some((job.started, job.exchange.as_ref()?)));
     let first = asked().map(|(started, _)| started).min()?;
@@ -22,7 +22,7 @@ pub fn merged(jobs: &[&JobRecord]) -> Option<Exchange> {
     Some(all)
 }
 
-/// What some workers asked of a kind, each worker's by itself; `None`: of every kind.
+/// The requests of a kind, or of all kinds, by worker.
 fn results<'a>(
     jobs: &'a [&JobRecord],
     request: Option<&'a str>,
@@ -31,20 +31,20 @@ fn results<'a>(
     all.filter(move |result| request.is_none_or(|request| result.request == request))
 }
 
-/// The synchronisations of some workers. Of those that ask object stores HEADs among other requests
-/// are in their place, which are told as what they are.
+/// The synchronisations of some workers. Workers of object stores have HEAD requests in their
+/// place, which are reported as requests.
 pub(crate) fn syncs<'a>(jobs: &[&'a JobRecord]) -> impl Iterator<Item = &'a SyncResult> {
     jobs.iter().filter(|job| job.exchange.is_none()).map(|job| &job.sync)
 }
 
-/// The kinds of requests that some workers sent, in the order in which they were first sent.
+/// The kinds of requests of some workers, in the order in which they were first sent.
 pub(crate) fn kinds(jobs: &[&JobRecord]) -> Vec<String> {
     let sent = results(jobs, None).filter(|result| result.sent > 0);
     distinct(sent.map(|result| result.request.clone()))
 }
 
-/// How long requests of a kind took, by `part`: to the first byte, or as a whole. `None` when none
-/// was answered as it should be.
+/// Times of the requests of a kind, by `part`: to the first byte, or as a whole. `None` if none had
+/// a good answer.
 pub(crate) fn times(
     jobs: &[&JobRecord],
     request: Option<&str>,
@@ -53,8 +53,8 @@ pub(crate) fn times(
     latency::merged(results(jobs, request).map(part))
 }
 
-/// Requests of a kind that came to an end, each counted once however often it was repeated: how many
-/// failed, and how many there were.
+/// Requests of a kind that ended, each counted once however often it was repeated: number of failed
+/// requests, and of all.
 pub(crate) fn failed(jobs: &[&JobRecord], request: &str) -> (u64, u64) {
     let each = results(jobs, Some(request)).map(|one| (one.failed(), one.failed() + one.good));
     each.fold((0, 0), |sum, (failed, ended)| (sum.0 + failed, sum.1 + ended))
