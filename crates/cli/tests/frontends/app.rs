@@ -89,7 +89,7 @@ fn a_tree_of_ones_own_is_left_as_it_is() {
     let ran = app(at, &[&["gunzip,gzip,copy,compile", command], &tree[..]].concat()).expect(0);
     assert!(ran.out.contains("copy 1 files, 48 KiB"), "{}", ran.out);
     assert_eq!((names(&at.join("own")), names(&at.join("work"))), (vec!["sub".into()], Vec::new()));
-    // The message of a failed command has its own output, and the other work continues.
+    // The message about a failed command includes its output, and the other work continues.
     let failing = "--command=echo 'no rule to make it' >&2; exit 2";
     let ran = app(at, &[&["compile,copy", failing], &tree[..]].concat()).expect(1);
     let said = joined(&ran.out);
