@@ -6,7 +6,7 @@ use record::{
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What the machine did between two samples.
+/// The rates of the machine between two samples.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rates {
     /// Time between the samples.
@@ -27,7 +27,7 @@ pub struct Rates {
     pub arrays: BTreeMap<String, ArraySample>,
 }
 
-/// What a block device did.
+/// The rates of a block device.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DiskRates {
     /// Reads completed a second.
