@@ -63,11 +63,11 @@ pub struct Row {
     pub record_bytes: u64,
     /// The user's note.
     pub note: String,
-    /// What the figures below are of, where jobs ran in turn, or requests were sent to an object store:
+    /// The subject of the figures below, if jobs ran in turn or sent requests to an object store:
     /// "randread 4k of b, 2 of 3 in turn".
     pub figures_of: Option<String>,
-    /// I/Os a second of all jobs that ran together, in all directions. This and all figures below are
-    /// `None` before the run was judged, or if it has none.
+    /// I/Os per second of all jobs that ran together, in all directions. This and all figures below
+    /// are `None` before the run was judged, or if it has none.
     pub iops: Option<f64>,
     /// Bytes a second.
     pub bandwidth: Option<f64>,
@@ -101,7 +101,7 @@ impl Row {
         format!("{} {}{depth}", self.rw, self.bs).trim().to_owned()
     }
 
-    /// What the figures are of: the access pattern, or [`Row::figures_of`].
+    /// The subject of the figures: the access pattern, or [`Row::figures_of`].
     pub fn measured(&self) -> String {
         self.figures_of.clone().unwrap_or_else(|| self.access_pattern())
     }

@@ -11,8 +11,8 @@ use rusqlite::params;
 pub struct Summary {
     /// Figures by the names of [`Measure`], in its units.
     pub figures: Vec<(String, f64)>,
-    /// What the figures are of, where that is not the whole run, or they are not of plain I/Os:
-    /// "randread 4k of b, 2 of 3 in turn", "LIST".
+    /// The subject of the figures, if it is not the whole run or the figures are not those of plain
+    /// I/Os: "randread 4k of b, 2 of 3 in turn", "LIST".
     pub figures_of: Option<String>,
     /// The longest latency, in nanoseconds.
     pub max_ns: Option<f64>,

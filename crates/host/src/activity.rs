@@ -9,7 +9,7 @@ impl Host {
         self.array_activity(device).or_else(|| self.btrfs_activity(device))
     }
 
-    /// What md does to an array at the moment: "resync 12.5 %"; `None` when nothing, or for other
+    /// The current operation of md on an array: "resync 12.5 %"; `None` without one, or for other
     /// devices (the kernel's Documentation/admin-guide/md.rst).
     fn array_activity(&self, device: &str) -> Option<String> {
         let md = format!("/sys/class/block/{device}/md");

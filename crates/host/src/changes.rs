@@ -230,8 +230,8 @@ mod tests {
         assert!(changes.set_scheduler("sdb", "none").is_err());
     }
 
-    /// A file takes what is written to it and knows no brackets; going back to the old one then
-    /// fails and is told.
+    /// A file keeps what is written to it and adds no brackets, so restoring the old scheduler
+    /// fails with a message.
     #[test]
     fn a_changed_scheduler_is_restored() {
         let (root, changes) = tree(&[(SCHEDULER, "none [mq-deadline] bfq\n")]);
@@ -288,7 +288,7 @@ mod tests {
         for (stays, version) in [(false, 1), (true, 1)] {
             let (root, changes) = tree(&[("sys/fs/cgroup/tasks", "")]);
             changes.join(&GroupToJoin { stays, ..group(version) }, 1).unwrap();
-            // The files of a real group go with it.
+            // The files of a real group are removed with it.
             fs::remove_file(root.path().join("sys/fs/cgroup/job/deeper/tasks")).unwrap();
             assert!(changes.put_back().is_empty());
             assert_eq!(root.path().join("sys/fs/cgroup/job").exists(), stays);

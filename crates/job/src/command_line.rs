@@ -163,8 +163,32 @@ impl Scan {
         }
     }
 
+    /// Replaces the directory that is named with an example by the example as a job file in it.
+    fn use_example(&mut self) {
+        let Some(name) = &self.invocation.example else { return };
+        let invocation = &self.invocation;
+        let is_here = invocation.clients.is_empty() && invocation.server.is_none();
+        let is_here = is_here && self.dialect == Dialect::Fathom;
+        match example_in(name, &invocation.job_files, is_here) {
+            Ok((path, directory)) => {
+                self.sections[0].settings.push(directory);
+                self.invocation.job_files = vec![path];
+            }
+            Err(text) => {
+                // The directory is no job file.
+                self.invocation.job_files.clear();
+                self.wrong(format!("--example: {text}"));
+            }
+        }
+    }
+
     /// Reads the job files and completes the invocation.
-    fn finish(self, inputs: &dyn Inputs, overrides: &[Override]) -> Result<Invocation, JobErrors> {
+    fn finish(
+        mut self,
+        inputs: &dyn Inputs,
+        overrides: &[Override],
+    ) -> Result<Invocation, JobErrors> {
+        self.use_example();
         let Scan {
             dialect,
             mut invocation,
@@ -193,20 +217,6 @@ impl Scan {
                     sections.splice(0..0, defaults.iter().cloned());
                 }
                 Err(text) => diagnostics.error(&Origin::command_line(), text),
-            }
-        }
-        if let Some(name) = &invocation.example {
-            let place = invocation.job_files.as_slice();
-            match example_in(name, place, here && dialect == Dialect::Fathom) {
-                Ok((path, directory)) => {
-                    sections[0].settings.push(directory);
-                    invocation.job_files = vec![path];
-                }
-                Err(text) => {
-                    // The directory is no job file.
-                    invocation.job_files.clear();
-                    diagnostics.error(&Origin::command_line(), format!("--example: {text}"));
-                }
             }
         }
         if here {

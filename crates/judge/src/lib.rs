@@ -45,10 +45,9 @@ pub use judge_set::judge_set;
 pub use judged::{Judged, figures, findings_so_far, judge};
 pub use measure::Measure;
 pub use metrics::{
-    CpuMetrics, DepthMetrics, DirectionMetrics, DiskMetrics, DiskTotals, ExchangeMetrics,
-    GroupMetrics, GroupRow, HostMetrics, Idleness, LATENCY_CLASSES, LatencyClasses, LatencyStats,
-    PriorityStats, RequestMetrics, RowKind, SeriesStats, SteadyMetrics, SyncMetrics, UnitMetrics,
-    merged_exchange,
+    CpuMetrics, DepthMetrics, DirectionMetrics, DiskMetrics, DiskTotals, GroupMetrics, GroupRow,
+    Idleness, LATENCY_CLASSES, LatencyClasses, LatencyStats, PriorityStats, RowKind, SeriesStats,
+    SteadyMetrics, SyncMetrics, UnitMetrics, merged_exchange, request_times,
 };
 pub use operation::Operation;
 pub use repeats::{Repeated, RepeatedFigure, repeats};

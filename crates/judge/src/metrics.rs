@@ -16,7 +16,7 @@ pub(crate) mod window;
 pub use classes::{LATENCY_CLASSES, LatencyClasses};
 pub use direction::{DirectionMetrics, PriorityStats};
 pub use disks::{DiskMetrics, DiskTotals};
-pub use exchange::{ExchangeMetrics, HostMetrics, RequestMetrics, merged as merged_exchange};
+pub use exchange::{merged as merged_exchange, request_times};
 pub use groups::{GroupMetrics, GroupRow, RowKind};
 pub use idleness::Idleness;
 pub use latency::LatencyStats;

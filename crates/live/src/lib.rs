@@ -1,7 +1,6 @@
-//! Live views. What a machine does now: rates from two samples ([`Rates`]), as lines for a pipe
-//! ([`plain`]), as a log that can be read again ([`log`]), and as a picture on a terminal
-//! ([`Screen`], [`Terminal`]). What a run does now: [`run`], sent to other processes by its
-//! [`feed`] and as [`metrics`].
+//! Live views. Of a machine: rates from two samples ([`Rates`]), as lines for a pipe ([`plain`]),
+//! as a log that can be read again ([`log`]), and as a picture on a terminal ([`Screen`],
+//! [`Terminal`]). Of a run: [`run`], sent to other processes by its [`feed`] and as [`metrics`].
 //!
 //! Everything but [`Terminal`] and the sockets of [`feed`] is pure: samples in, text or a picture
 //! out.

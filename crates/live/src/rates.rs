@@ -7,7 +7,7 @@ use record::{
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What the machine did between two samples.
+/// The rates of the machine between two samples.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rates {
     /// Time between the samples.
@@ -31,7 +31,7 @@ pub struct Rates {
     pub application: Option<ApplicationRates>,
 }
 
-/// What a block device did.
+/// The rates of a block device.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DiskRates {
     /// Reads completed a second.

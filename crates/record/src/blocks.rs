@@ -1,9 +1,9 @@
-//! What became of the blocks of a device that is worn down.
+//! The final states of the blocks of a device in a wear test.
 
 use crate::Histogram;
 use serde::{Deserialize, Serialize};
 
-/// How many blocks ended in which state.
+/// Number of blocks by final state.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BlockStates {
     /// Size of a block, in bytes.
@@ -18,12 +18,12 @@ pub struct BlockStates {
     pub trim_failed: u64,
     /// A write to it failed.
     pub write_failed: u64,
-    /// How many trims those that failed had gone through.
+    /// Number of trims that the failed blocks had survived.
     pub trims_survived: Histogram,
 }
 
 impl BlockStates {
-    /// Adds those of another worker.
+    /// Adds the counts of another worker.
     pub fn add(&mut self, other: &BlockStates) {
         self.size = self.size.max(other.size);
         self.untouched += other.untouched;

@@ -24,17 +24,17 @@ fn coarse_low(index: usize) -> u64 {
 pub struct Coarse(Vec<(u16, u64)>);
 
 impl Coarse {
-    /// Of (bucket, count) in rising order.
+    /// From (bucket, count) in rising order.
     pub(crate) fn new(counts: Vec<(u16, u64)>) -> Coarse {
         Coarse(counts)
     }
 
-    /// Nothing was counted.
+    /// Whether nothing was counted.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// How many were counted.
+    /// Number of counted values.
     pub fn count(&self) -> u64 {
         self.0.iter().map(|(_, count)| count).sum()
     }

@@ -1,9 +1,9 @@
-//! What one worker counted.
+//! Counters and latencies of one worker.
 
 use crate::{Bytes, Direction, Histogram, Nanos, PerDirection};
 use serde::{Deserialize, Serialize};
 
-/// The latencies of one direction. What a ring cannot tell apart is `None`, not zero.
+/// The latencies of one direction. A latency that an engine cannot measure is `None`, not zero.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LatencyResult {
     /// Submission latency: from ready to issue until the kernel had it. `None` for synchronous
@@ -19,24 +19,24 @@ pub struct LatencyResult {
     pub response: Option<Histogram>,
 }
 
-/// What one worker did in one direction, in its measured window (after the ramp).
+/// The results of one worker in one direction, in its measured window (after the ramp).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DirectionResult {
     /// I/Os issued, ramp excluded.
     pub ios_issued: u64,
-    /// I/Os that completed, short ones included, failed ones not.
+    /// Completed I/Os, including short ones, without failed ones.
     pub ios: u64,
-    /// Bytes that moved.
+    /// Moved bytes.
     pub bytes: Bytes,
-    /// I/Os that moved fewer bytes than asked.
+    /// I/Os that moved fewer bytes than requested.
     pub short_ios: u64,
-    /// I/Os given up after a tolerated error.
+    /// I/Os that failed with a tolerated error.
     pub dropped_ios: u64,
-    /// Length of the measured window; 0 when nothing was issued in this direction.
+    /// Length of the measured window; 0 if nothing was issued in this direction.
     pub runtime: Nanos,
     /// Latency histograms.
     pub latency: LatencyResult,
-    /// Latency by I/O priority, for jobs some of whose I/O has one of its own.
+    /// Latency by I/O priority, for jobs in which some I/Os have a priority of their own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prios: Vec<PriorityResult>,
 }
@@ -44,63 +44,62 @@ pub struct DirectionResult {
 /// The I/Os of one priority in one direction.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PriorityResult {
-    /// As ioprio_set(2) has it: class in the three highest bits, then hint, level in the three
-    /// lowest; 0: none was set.
+    /// As in ioprio_set(2): class in the three highest bits, then hint, level in the three lowest;
+    /// 0 if none was set.
     pub priority: u16,
-    /// Their total latency where the job shows percentiles of that, else their completion latency.
+    /// Their total latency if the job shows its percentiles, else their completion latency.
     pub latency: Histogram,
 }
 
 /// Synchronisations (fsync, fdatasync, sync_file_range) of one worker.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SyncResult {
-    /// Synchronisations done.
+    /// Number of synchronisations.
     pub count: u64,
     /// Their latency.
     pub latency: Histogram,
 }
 
 /// One step of a worker's time series. Intervals are aligned to the run's origin, so those of
-/// several workers add up line by line; a stalled worker has explicit empty ones.
+/// several workers add up. A stalled worker has intervals without I/Os.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
-    /// Where it begins, from the run's origin.
+    /// Its start, from the run's origin.
     pub start: Nanos,
-    /// How long it lasted: the series' step; the first and the last may be shorter, and the last
-    /// takes in what ended up to a tenth of a step after it.
+    /// Its length: the step of the series. The first and the last may be shorter, and the last
+    /// includes I/Os that ended up to a tenth of a step after it.
     pub length: Nanos,
     /// Completed I/Os.
     pub ios: PerDirection<u64>,
-    /// Bytes that moved.
+    /// Moved bytes.
     pub bytes: PerDirection<u64>,
     /// Sum of the completion latencies, in nanoseconds.
     pub clat_ns_sum: PerDirection<u64>,
     /// Largest completion latency, in nanoseconds.
     pub clat_ns_max: PerDirection<u64>,
-    /// How late the latest I/O was issued after its intended start, in nanoseconds; 0 without a
-    /// schedule.
+    /// The longest delay of an I/O after its intended start, in nanoseconds; 0 without a schedule.
     #[serde(default)]
     pub lag_ns_max: u64,
 }
 
-/// How deep the queue was.
+/// The depth of the queue.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DepthUse {
-    /// iodepth as the job asked for it.
+    /// `iodepth` of the job.
     pub requested: u32,
-    /// Mean of I/Os in flight over the measured window, weighted by time.
+    /// Mean number of I/Os in flight over the measured window, weighted by time.
     pub achieved_mean: f64,
-    /// I/Os in flight, the new one included, when each I/O was issued: depth → how many.
+    /// Number of I/Os in flight, the new one included, at the issue of each I/O: depth → count.
     pub at_issue: SizeMap,
-    /// I/Os handed over a submission: size → how many submissions.
+    /// I/Os per submission: size → number of submissions.
     pub submit: SizeMap,
-    /// I/Os taken a reap: size → how many reaps.
+    /// I/Os per reap: size → number of reaps.
     pub complete: SizeMap,
 }
 
-/// How often each size occurred, in fio's seven classes: 0 → class 0, 1–4 → 1, 5–8 → 2,
-/// 9–16 → 3, 17–32 → 4, 33–64 → 5, above → 6. Depths use classes by power of two instead: 1, 2–3,
-/// 4–7, 8–15, 16–31, 32–63, 64 and above.
+/// Counts of sizes in fio's seven classes: 0 → class 0, 1–4 → 1, 5–8 → 2, 9–16 → 3, 17–32 → 4,
+/// 33–64 → 5, above → 6. Depths use classes by power of two instead: 1, 2–3, 4–7, 8–15, 16–31,
+/// 32–63, 64 and above.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SizeMap(pub [u64; 7]);
 
@@ -173,14 +172,14 @@ impl SharedStamps {
     }
 }
 
-/// What the measured window cost, from getrusage(RUSAGE_THREAD).
+/// CPU use of the measured window, from getrusage(RUSAGE_THREAD).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CpuUse {
     /// Time in user mode.
     pub user: Nanos,
     /// Time in the kernel.
     pub system: Nanos,
-    /// Time runnable but waiting for a CPU (schedstat); `None` where the kernel does not say.
+    /// Time runnable but waiting for a CPU (schedstat); `None` if the kernel does not report it.
     pub run_delay: Option<Nanos>,
     /// Voluntary and involuntary context switches.
     pub context_switches: u64,
@@ -191,8 +190,8 @@ pub struct CpuUse {
 }
 
 impl CpuUse {
-    /// This and what `helper`, a thread that worked for the same worker, has used. Time without a CPU
-    /// is that of the first alone.
+    /// The sum with `helper`, another thread of the same worker. The wait for a CPU is that of the
+    /// first thread alone.
     pub fn and(self, helper: &CpuUse) -> CpuUse {
         CpuUse {
             user: self.user + helper.user,
@@ -205,34 +204,34 @@ impl CpuUse {
     }
 }
 
-/// I/Os that failed the same way.
+/// I/Os that failed in the same way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ErrorCount {
     /// errno.
     pub errno: i32,
     /// The errno's text.
     pub text: String,
-    /// What was tried: "read", "write", "trim", "fsync", "open", "layout" …
+    /// The failed operation: "read", "write", "trim", "fsync", "open", "layout" …
     pub operation: String,
-    /// How often.
+    /// Number of failures.
     pub count: u64,
-    /// The file of the first one.
+    /// The file of the first failure.
     pub first_file: String,
-    /// The offset of the first one, where it has one.
+    /// The offset of the first failure, if it has one.
     pub first_offset: Option<u64>,
-    /// The length of the first one, where it has one.
+    /// The length of the first failure, if it has one.
     pub first_length: Option<u64>,
 }
 
 impl DirectionResult {
-    /// The histogram of total latency, whichever way it was recorded.
+    /// The histogram of total latency, in whichever field it was recorded.
     pub fn lat(&self) -> Option<&Histogram> {
         self.latency.lat.as_ref().or(self.latency.clat.as_ref())
     }
 }
 
 impl Interval {
-    /// Adds the counts of an interval of the same worker that follows this one; times stay.
+    /// Adds the counts of the worker's next interval; the times do not change.
     pub fn add(&mut self, next: &Interval) {
         for d in Direction::ALL {
             self.ios[d] += next.ios[d];

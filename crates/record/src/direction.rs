@@ -35,7 +35,7 @@ pub struct PerDirection<T> {
 }
 
 impl<T> PerDirection<T> {
-    /// Builds one value a direction.
+    /// Builds one value per direction.
     pub fn from_fn(mut make: impl FnMut(Direction) -> T) -> Self {
         PerDirection {
             read: make(Direction::Read),

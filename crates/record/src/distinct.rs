@@ -1,6 +1,6 @@
 //! Lists without repetitions.
 
-/// Each item once, in the order in which they first appear.
+/// The items without repetitions, in the order of their first appearance.
 pub fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut once: Vec<T> = Vec::new();
     for item in items {

@@ -1,5 +1,5 @@
-//! The I/O engines: one row each in [`ENGINES`], or in [`UNBUILT_ENGINES`] if fathom knows only the
-//! name. The `ioengine` option, the plan, the checks and the reports all read these rows.
+//! The I/O engines. Each has a row in [`ENGINES`], or in [`UNBUILT_ENGINES`] if fathom knows only
+//! its name. The `ioengine` option, the plan, the checks and the reports all read these rows.
 
 use crate::Medium;
 
@@ -10,7 +10,7 @@ pub struct EngineRow {
     pub engine: Engine,
     /// Value of `ioengine`.
     pub name: &'static str,
-    /// Other values of `ioengine` that mean the same.
+    /// Other names of the engine in `ioengine`.
     pub aliases: &'static [&'static str],
     /// How it does I/O, in one line.
     pub doc: &'static str,
@@ -25,7 +25,7 @@ pub struct UnbuiltEngine {
     pub name: &'static str,
     /// How it does I/O, in one line.
     pub doc: &'static str,
-    /// What it would need.
+    /// What an implementation would need.
     pub needs: &'static str,
 }
 
@@ -48,7 +48,7 @@ enum Target {
     Data,
     /// Allocation or size of files, which are opened.
     Space,
-    /// Names in directories. Nothing is opened, and each file gets one I/O per pass.
+    /// Names in directories. No file is opened, and each gets one I/O per pass.
     Names(NameUse),
     /// Memory of the process. Files are names only and as large as `size`.
     Memory,
@@ -84,7 +84,7 @@ const fn removes(directories: bool) -> Target {
     Names(NameUse { directories, must_exist: true, changes: true })
 }
 
-/// One row an engine: its variant, names, doc, submission and target.
+/// One row per engine: its variant, names, doc, submission and target.
 macro_rules! engines {
     ($($engine:ident: $name:literal $(or $alias:literal)*, $doc:literal, $submission:ident, $target:expr;)*) => {
         /// An I/O engine.
@@ -205,7 +205,7 @@ impl Engine {
         matches!(self.row().submission, OneByOne | Batched)
     }
 
-    /// What its I/O goes to.
+    /// The target of its I/O.
     pub const fn medium(self) -> Medium {
         match self.row().target {
             Data => Medium::Data,

@@ -1,4 +1,5 @@
-//! What else a result depends on: limits, mitigations, tunables, interrupts.
+//! The rest of the system that a result depends on: limits, mitigations, kernel settings,
+//! interrupts.
 
 use crate::Bytes;
 use serde::{Deserialize, Serialize};
@@ -12,18 +13,18 @@ pub struct Environment {
     pub os: String,
     /// Kernel command line.
     pub command_line: String,
-    /// CPU vulnerability → what the kernel does against it.
+    /// CPU vulnerability → the kernel's mitigation.
     pub mitigations: BTreeMap<String, String>,
     /// Settings under /proc/sys and /sys that matter to I/O, by their usual names ("vm.dirty_ratio",
     /// "transparent_hugepage", "clocksource").
     pub tunables: BTreeMap<String, String>,
-    /// What the control group of this process is limited to.
+    /// Limits of this process's control group.
     pub cgroup: CgroupFacts,
     /// Swap in use.
     pub swap_used: Bytes,
     /// Load averages of 1, 5 and 15 minutes.
     pub load: [f64; 3],
-    /// Whether this process runs as root: much is not told to others.
+    /// Whether this process runs as root. Other users cannot read all facts.
     pub is_root: bool,
 }
 
@@ -37,9 +38,10 @@ pub struct CgroupFacts {
     pub cpu_quota: Option<f64>,
     /// Memory it may use, page cache included; `None`: no limit.
     pub memory_max: Option<Bytes>,
-    /// Limits by device ("8:0"): name as in io.max ("rbps", "wbps", "riops", "wiops") → a second.
+    /// Limits by device ("8:0"): name as in io.max ("rbps", "wbps", "riops", "wiops") → value per
+    /// second.
     pub io_max: BTreeMap<String, BTreeMap<String, u64>>,
-    /// The hierarchy that accounts for I/O; `None`: there is none.
+    /// The hierarchy that accounts for I/O; `None` if no hierarchy does.
     pub place: Option<CgroupPlace>,
 }
 
@@ -61,6 +63,6 @@ pub struct InterruptFacts {
     pub number: u32,
     /// Its action ("nvme0q1", "virtio1-req.0").
     pub name: String,
-    /// CPUs it may be served on.
+    /// CPUs that may serve it.
     pub cpus: Vec<u32>,
 }

@@ -1,18 +1,17 @@
-//! What was found at both ends of a run, for the checks.
+//! What was observed at the start and end of a run, for the checks.
 
 use crate::{Bytes, Extents, Health, Nanos};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What was looked at before the first I/O and after the last one.
+/// What was observed before the first I/O and after the last one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Evidence {
-    /// Files and devices of the workers, by path; of very many only the first
-    /// [`Evidence::FILES_MAX`].
+    /// Files and devices of the workers, by path; at most the first [`Evidence::FILES_MAX`].
     pub files: BTreeMap<String, FileEvidence>,
-    /// Other processes that moved most data during the run, the busiest first; empty where other
-    /// processes' figures may not be read.
+    /// The other processes that moved the most data during the run, the busiest first; empty if the
+    /// figures of other processes cannot be read.
     pub neighbours: Vec<Neighbour>,
     /// Processes of this machine that served what the run asked for, with their CPU time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -20,12 +19,14 @@ pub struct Evidence {
     /// How long it took to make the filesystem, if one was made for the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mkfs_time: Option<Nanos>,
-    /// Health of the disks after the run, by kernel name; that before it is in the facts.
+    /// Health of the disks after the run, by kernel name. The facts have their health before the
+    /// run.
     pub health_after: BTreeMap<String, Health>,
 }
 
 impl Evidence {
-    /// Files that are looked at; each costs some system calls at both ends of a run.
+    /// Maximum number of observed files; each costs some system calls at the start and end of a
+    /// run.
     pub const FILES_MAX: usize = 64;
 }
 
@@ -33,44 +34,45 @@ impl Evidence {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FileEvidence {
-    /// Laid out, before the first I/O; `None` when it was not there yet.
+    /// After layout, before the first I/O; `None` if it did not exist yet.
     pub before: Option<FileLook>,
-    /// After the last I/O, before the file is removed; `None` when it is gone.
+    /// After the last I/O, before the file is removed; `None` if it does not exist any more.
     pub after: Option<FileLook>,
-    /// What is in it, where that was looked at: on devices that may answer without their medium
-    /// (discarded, compressed, thin).
+    /// A sample of its content, for devices that may answer without their medium (discarded,
+    /// compressed, thin).
     pub content: Option<Content>,
 }
 
-/// A file at one moment.
+/// A file at one time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FileLook {
     /// Its size.
     pub size: Bytes,
-    /// Of it, in the page cache (cachestat, or mincore where that is not known).
+    /// Bytes of it in the page cache (cachestat, or mincore on older kernels).
     pub cached: Option<Bytes>,
-    /// Of it, in the page cache and newer than on the device.
+    /// Bytes of it that are dirty in the page cache.
     pub dirty: Option<Bytes>,
-    /// What its blocks are; `None` for devices and where the filesystem does not tell.
+    /// Its holes and unwritten blocks; `None` for devices, and if the filesystem does not report
+    /// them.
     pub extents: Option<Extents>,
 }
 
-/// What some blocks drawn at random held.
+/// The content of randomly chosen blocks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Content {
-    /// Blocks of 4 KiB looked at.
+    /// Number of blocks of 4 KiB that were read.
     pub blocks: u32,
-    /// Of them, all zero.
+    /// Number of blocks of only zeros.
     pub zero: u32,
-    /// Of them, like another one looked at, and not zero.
+    /// Number of blocks that equal another one and are not zero.
     pub repeated: u32,
     /// Compressed size over size, over all of them (LZ4), 0 to about 1.
     pub compressed: f64,
 }
 
-/// Another process, and the storage traffic it caused while the run went on.
+/// Another process, and its storage traffic during the run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Neighbour {
@@ -78,11 +80,11 @@ pub struct Neighbour {
     pub pid: u32,
     /// Its name.
     pub name: String,
-    /// Bytes it had read from storage.
+    /// Bytes that it read from storage.
     pub read: Bytes,
-    /// Bytes it had written to storage.
+    /// Bytes that it wrote to storage.
     pub written: Bytes,
-    /// It has a file open on a filesystem or device that the run uses.
+    /// Whether it has a file open on a filesystem or device of the run.
     pub same_storage: bool,
 }
 

@@ -1,8 +1,9 @@
-//! What was asked of an object store, and what it answered.
+//! Requests to an object store, and its answers.
 
 use crate::{Bytes, Histogram, Nanos};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 /// The kinds of requests by their names in [`RequestResult::request`].
 pub const REQUESTS: [&str; 11] = [
@@ -20,47 +21,46 @@ pub const REQUESTS: [&str; 11] = [
 ];
 
 /// The requests of one worker. Requests that belong to one I/O (the parts of an upload, repeats
-/// after a failure) are each counted here; the I/O is counted once in its direction's result.
+/// after a failure) are each counted here. The result of the direction counts the I/O once.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Exchange {
-    /// What was spoken: "s3", "webdav", "swift".
+    /// The protocol: "s3", "webdav", "swift".
     pub protocol: String,
     /// Hosts with their ports, in the order they were used in turn.
     pub endpoints: Vec<String>,
-    /// What protects the content on its way: "signed" (its SHA-256 is in the signature),
+    /// How the content is protected in transit: "signed" (its SHA-256 is in the signature),
     /// "unsigned" (only headers are), "none".
     pub content: String,
-    /// "off", "verified", "insecure".
+    /// TLS: "off", "verified", "insecure".
     pub tls: String,
     /// Connections that were made.
     pub connections: u64,
     /// One for each kind of request that was sent.
     pub requests: Vec<RequestResult>,
-    /// How long connections took to be made.
+    /// Times to connect.
     pub connect: Histogram,
-    /// How long agreeing on keys took; empty without TLS.
+    /// Times of TLS handshakes; empty without TLS.
     pub handshake: Histogram,
-    /// The answers that counted as errors, and what else went wrong, in words: the first of each
-    /// kind.
+    /// The first failure of each kind, in words: answers that count as errors, and other failures.
     pub failures: Vec<String>,
-    /// What each endpoint was asked, in their order; empty where there is one only.
+    /// The requests by endpoint, in the order of the endpoints; empty if there is only one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<HostResult>,
 }
 
-/// What one of several endpoints was asked in the measured window: requests of all kinds, repeats
-/// included, each where it went.
+/// The requests to one of several endpoints in the measured window, of all kinds and with repeats,
+/// each counted where it was sent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HostResult {
     /// Host and port.
     pub endpoint: String,
-    /// How many were answered as they should be.
+    /// Number of requests with a good answer.
     pub good: u64,
-    /// How many were not, whether they were repeated or not.
+    /// Number of the other requests, whether they were repeated or not.
     pub failed: u64,
-    /// Bytes of content that were sent or received by good ones.
+    /// Bytes of content that good requests sent or received.
     pub bytes: Bytes,
-    /// From the request's beginning until its end, of good ones.
+    /// From the start to the end of a request, for good requests.
     pub whole: Histogram,
 }
 
@@ -76,49 +76,50 @@ impl HostResult {
 /// The requests of one kind, of the measured window.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RequestResult {
-    /// Its name, after S3's API; one of [`REQUESTS`].
+    /// Its name in S3's API; one of [`REQUESTS`].
     pub request: String,
-    /// How many were sent, repeats included.
+    /// Number of sent requests, repeats included.
     pub sent: u64,
-    /// How many were answered as they should be.
+    /// Number of requests with a good answer.
     pub good: u64,
-    /// How many repeated a failed one. What failed before a repeat is in `repeated_statuses` and
-    /// `repeated_failures` and nowhere else.
+    /// Number of repeats of failed requests. The failures before repeats are counted only in
+    /// `repeated_statuses` and `repeated_failures`.
     pub retries: u64,
-    /// How many were sent once more, for their connection, which had served others, was closed
-    /// before a byte of the answer came. Servers close idle connections so, but one that drops
-    /// requests looks the same. `sent` counts each of them once.
+    /// Number of requests that were sent again because a reused connection closed before the first
+    /// byte of the answer. Servers close idle connections, but a server that drops requests looks
+    /// the same. `sent` counts each of them once.
     #[serde(default)]
     pub resent: u64,
-    /// Bytes of content that were sent or received by good ones.
+    /// Bytes of content that good requests sent or received.
     pub bytes: Bytes,
-    /// Keys that lists named.
+    /// Number of keys in listings.
     pub keys: u64,
-    /// Answers by status, also those that are errors.
+    /// Answers by status, errors included.
     pub statuses: BTreeMap<u16, u64>,
     /// Failures without a status, by kind: "timeout", "connect", "reset", "short body", …
     pub failures: BTreeMap<String, u64>,
     /// Answers after which the request was repeated, by status.
     #[serde(default)]
     pub repeated_statuses: BTreeMap<u16, u64>,
-    /// Failures without a status after which it was repeated, by kind. With the above they are as
-    /// many as `retries`, but in records that have neither.
+    /// Failures without a status after which the request was repeated, by kind. With the above they
+    /// add up to `retries`, except in records that have neither.
     #[serde(default)]
     pub repeated_failures: BTreeMap<String, u64>,
-    /// How many had no answer when the run was ended by its user, and were given up.
+    /// Number of requests without an answer when the user ended the run.
     #[serde(default)]
     pub unfinished: u64,
-    /// From handing the request to the kernel until the first byte of the answer, of good ones.
+    /// From handing the request to the kernel until the first byte of the answer, for good
+    /// requests.
     pub first_byte: Histogram,
-    /// From the request's beginning (signing and waiting for its connection included) until its
-    /// end, of good ones.
+    /// From the start of the request (signing and waiting for its connection included) to its end,
+    /// for good requests.
     pub whole: Histogram,
     /// Good answers, bytes and keys in each second of the window.
     pub seconds: Vec<Second>,
 }
 
-/// One second of a kind of request. What ends in it is counted in it; bytes are spread evenly over
-/// the seconds that a request took.
+/// One second of a kind of request. It counts what ends in it; bytes are spread evenly over the
+/// seconds that a request took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Second {
     /// Requests that ended.
@@ -130,13 +131,23 @@ pub struct Second {
 }
 
 impl Exchange {
-    /// The requests of a kind; `None`: there were none.
+    /// The requests of a kind; `None` if there were none.
     pub fn of(&self, request: &str) -> Option<&RequestResult> {
         self.requests.iter().find(|result| result.request == request)
     }
 
-    /// Adds what another worker asked, whose window began so much `later`: its seconds are moved by
-    /// as many whole ones.
+    /// Whether a host is this machine, as its address says.
+    pub fn is_local(&self) -> bool {
+        let local = |endpoint: &String| {
+            let host = endpoint.rsplit_once(':').map_or(&**endpoint, |(host, _)| host);
+            let host = host.trim_matches(['[', ']']);
+            host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+        };
+        self.endpoints.iter().any(local)
+    }
+
+    /// Adds the requests of another worker, whose window began this much `later`: its seconds are
+    /// shifted by whole seconds.
     pub fn merge(&mut self, other: &Exchange, later: Nanos) {
         self.connections += other.connections;
         self.connect.merge(&other.connect);
@@ -228,6 +239,18 @@ mod tests {
             failures: vec!["gone".into()],
             ..Exchange::default()
         }
+    }
+
+    #[test]
+    fn hosts_of_this_machine_are_known_by_their_address() {
+        let local = |endpoint: &str| {
+            let endpoints = vec!["store.example:80".into(), endpoint.into()];
+            Exchange { endpoints, ..Exchange::default() }.is_local()
+        };
+        assert!(
+            ["127.0.0.1:9000", "[::1]:80", "localhost:80", "127.9.9.9:1"].map(local) == [true; 4]
+        );
+        assert!(!local("10.0.0.1:9000") && !local("[fe80::1]:80"));
     }
 
     #[test]

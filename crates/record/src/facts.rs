@@ -1,4 +1,4 @@
-//! What the machine was before the run.
+//! Facts about the machine before the run.
 
 use crate::{Bytes, Environment, Health, InterruptFacts, distinct};
 use serde::{Deserialize, Serialize};
@@ -17,16 +17,16 @@ pub struct Facts {
     pub cpu: CpuFacts,
     /// Main memory.
     pub memory: Bytes,
-    /// Memory page.
+    /// Size of a memory page.
     pub page_size: Bytes,
-    /// Targets, by the path the job names.
+    /// Targets, by the path in the job.
     pub targets: BTreeMap<String, TargetFacts>,
-    /// Every block device that is in the stack under a target, by kernel name.
+    /// All block devices in the stacks under the targets, by kernel name.
     pub devices: BTreeMap<String, DeviceFacts>,
     /// The system around the run.
     #[serde(default)]
     pub environment: Environment,
-    /// What could not be read, and why (for example for want of privilege).
+    /// What could not be read, and why (for example a lack of privilege).
     pub unknown: Vec<String>,
 }
 
@@ -41,10 +41,10 @@ pub struct CpuFacts {
     pub allowed: Vec<u32>,
     /// NUMA node → its CPUs.
     pub nodes: BTreeMap<u32, Vec<u32>>,
-    /// Where each CPU that is online sits, where the kernel tells.
+    /// The place of each online CPU, if the kernel reports it.
     #[serde(default)]
     pub places: BTreeMap<u32, CpuPlace>,
-    /// Frequency governor of CPU 0, where there is one.
+    /// Frequency governor of CPU 0, if it has one.
     pub governor: Option<String>,
     /// Whether the time-stamp counter runs at one rate in every power state.
     pub invariant_tsc: bool,
@@ -52,22 +52,22 @@ pub struct CpuFacts {
     pub hypervisor: Option<String>,
 }
 
-/// Where a CPU sits.
+/// The place of a CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CpuPlace {
     /// Its socket.
     pub socket: u32,
-    /// The lowest CPU of its core; those of one core share it.
+    /// The lowest CPU of its core, which identifies the core.
     pub core: u32,
-    /// What it can do, in parts of 1024 of the fastest there is; `None`: the kernel does not tell.
+    /// Its capacity; 1024 is that of the fastest CPU. `None` if the kernel does not report it.
     pub capacity: Option<u32>,
 }
 
-/// What kind of thing a path is.
+/// The kind of file at a path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TargetKind {
-    /// Nothing is there yet.
+    /// Nothing exists yet.
     #[default]
     Missing,
     /// A regular file.
@@ -84,10 +84,10 @@ pub enum TargetKind {
     Other,
 }
 
-/// Facts about one path a job names, or about a directory it makes files in.
+/// Facts about one path of a job, or about a directory in which it creates files.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TargetFacts {
-    /// What is there.
+    /// What the path is.
     pub kind: TargetKind,
     /// Size of the file or device; 0 for others.
     pub size: Bytes,
@@ -95,23 +95,25 @@ pub struct TargetFacts {
     pub readable: bool,
     /// Whether this process may write it (for a missing path: may create it).
     pub writable: bool,
-    /// For a missing path: whether its directory is there.
+    /// For a missing path: whether its directory exists.
     pub parent_exists: bool,
     /// The path with links resolved.
     pub canonical: String,
     /// Filesystem that holds it; `None` for devices.
     pub filesystem: Option<FilesystemFacts>,
-    /// Kernel name of the block device it is or lies on ("sda1"); `None` for tmpfs, network, null.
+    /// Kernel name of the block device that it is or is stored on ("sda1"); `None` for tmpfs,
+    /// network, null.
     pub device: Option<String>,
-    /// Alignment O_DIRECT needs, where the kernel says (statx since 6.1) or the device implies it.
+    /// Alignment that O_DIRECT needs, if the kernel reports it (statx since 6.1) or the device
+    /// implies it.
     pub direct: Option<DirectLimits>,
-    /// Why writing to this block device would destroy something. Empty: free.
+    /// Reasons why writing to this block device would destroy something; empty if it is free.
     pub uses: Vec<Use>,
-    /// What the file's blocks are; `None` where the filesystem does not tell.
+    /// Holes and unwritten blocks of the file; `None` if the filesystem does not report them.
     pub extents: Option<Extents>,
 }
 
-/// Alignment that O_DIRECT needs, in bytes; both 0 when the file does not take O_DIRECT at all.
+/// Alignment that O_DIRECT needs, in bytes; both are 0 if the file does not support O_DIRECT.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DirectLimits {
     /// Of memory buffers.
@@ -121,20 +123,20 @@ pub struct DirectLimits {
 }
 
 impl TargetFacts {
-    /// Whether it takes no O_DIRECT at all.
+    /// Whether it does not support O_DIRECT.
     pub fn refuses_direct(&self) -> bool {
         self.direct.is_some_and(|limits| limits.memory == 0 && limits.offset == 0)
     }
 
-    /// What O_DIRECT needs offsets and lengths to be multiples of, in bytes: its own limit, or else
-    /// the logical block of the `device` below it. `None` where anything will do.
+    /// The unit of offsets and lengths with O_DIRECT, in bytes: its own limit, or else the logical
+    /// block of the `device` below it. `None` if there is no limit.
     pub fn direct_unit(&self, device: Option<&DeviceFacts>) -> Option<u64> {
         let own = self.direct.map(|limits| u64::from(limits.offset)).filter(|unit| *unit > 0);
         own.or(device.map(|device| device.logical_block.0)).filter(|unit| *unit > 1)
     }
 }
 
-/// How much of a file has never been written.
+/// The amount of a file that was never written.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extents {
     /// Bytes in holes.
@@ -146,15 +148,15 @@ pub struct Extents {
 /// The free space of a filesystem, as ranges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FreeSpace {
-    /// Ranges.
+    /// Number of ranges.
     pub ranges: u64,
-    /// All of them together.
+    /// Total size.
     pub bytes: Bytes,
-    /// The largest.
+    /// The largest range.
     pub largest: Bytes,
-    /// Those that are large enough for what was asked.
+    /// Number of ranges of at least the requested size.
     pub ranges_enough: u64,
-    /// Those together.
+    /// Their total size.
     pub bytes_enough: Bytes,
 }
 
@@ -175,13 +177,13 @@ pub struct FilesystemFacts {
     pub total: Bytes,
     /// Free for this user.
     pub free: Bytes,
-    /// Free, what is kept for root included.
+    /// Free, including what is reserved for root.
     #[serde(default)]
     pub unused: Bytes,
     /// Block size.
     pub block_size: Bytes,
-    /// Kernel names of the block devices it lies on, that of the mount first; several for btrfs,
-    /// none for tmpfs and network.
+    /// Kernel names of the block devices under it, that of the mount first; several for btrfs, none
+    /// for tmpfs and network.
     #[serde(default)]
     pub devices: Vec<String>,
 }
@@ -190,16 +192,16 @@ pub struct FilesystemFacts {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "why")]
 pub enum Use {
-    /// It, a partition of it, or something stacked on it is mounted.
+    /// The device, a partition of it, or something stacked on it is mounted.
     Mounted {
         /// The mounted device.
         device: String,
-        /// Where.
+        /// The mount point.
         mount_point: String,
     },
     /// It is swap.
     Swap {
-        /// The device that is swapped to.
+        /// The swap device.
         device: String,
     },
     /// It has partitions.
@@ -214,9 +216,9 @@ pub enum Use {
     },
     /// It carries the signature of a filesystem, partition table, LVM, md, swap …
     Signature {
-        /// Device it is on (the device itself).
+        /// The device with the signature.
         device: String,
-        /// What ("ext4", "LVM2 member", "GPT").
+        /// The kind of signature ("ext4", "LVM2 member", "GPT").
         what: String,
         /// Byte offset of the magic.
         offset: u64,
@@ -228,7 +230,7 @@ pub enum Use {
     },
 }
 
-/// What kind of block device it is.
+/// The kind of a block device.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum DeviceKind {
@@ -249,9 +251,9 @@ pub enum DeviceKind {
         /// Its level ("raid1").
         level: String,
     },
-    /// A file seen as a device.
+    /// A loop device.
     Loop {
-        /// The file.
+        /// The file behind it.
         backing_file: String,
     },
     /// Compressed memory.
@@ -269,11 +271,11 @@ pub struct DeviceFacts {
     pub name: String,
     /// "major:minor".
     pub dev: String,
-    /// What it is.
+    /// Its kind.
     #[serde(flatten)]
     pub kind: DeviceKind,
-    /// Devices right below it: the disk of a partition, the members of a dm or md device, the
-    /// devices that hold a loop's file.
+    /// The devices directly below it: the disk of a partition, the members of a dm or md device,
+    /// the devices that hold a loop's file.
     pub below: Vec<String>,
     /// Whether a loop device reads and writes its file with direct I/O; `None` for other devices.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -286,86 +288,87 @@ pub struct DeviceFacts {
     pub serial: Option<String>,
     /// Size.
     pub size: Bytes,
-    /// Spins; `None` where the kernel does not say.
+    /// Whether it rotates; `None` if the kernel does not report it.
     pub rotational: Option<bool>,
     /// How it is attached: "nvme", "sata", "sas", "usb", "virtio", "scsi", "memory" …
     pub transport: Option<String>,
-    /// A hypervisor's disk, or one made of memory or files.
+    /// Whether it is a hypervisor's disk, or one of memory or files.
     pub is_virtual: bool,
     /// Active I/O scheduler.
     pub scheduler: Option<String>,
-    /// Schedulers it could use.
+    /// Available schedulers.
     pub schedulers: Vec<String>,
-    /// Smallest addressable unit.
+    /// Logical block: the smallest addressable unit.
     pub logical_block: Bytes,
-    /// Smallest unit written without read-modify-write.
+    /// Physical block: the smallest unit that is written without read-modify-write.
     pub physical_block: Bytes,
     /// Preferred unit for random I/O.
     pub io_min: Bytes,
     /// Preferred unit for streaming.
     pub io_opt: Bytes,
-    /// Distance from a physical block boundary; not 0 means misaligned, `u64::MAX` by no single
-    /// distance (stacked devices).
+    /// Distance from a physical block boundary. Other than 0: misaligned; `u64::MAX`: misaligned by
+    /// no single distance (stacked devices).
     pub alignment_offset: Option<u64>,
-    /// Requests the queue holds.
+    /// Size of the queue, in requests.
     pub nr_requests: Option<u64>,
     /// Read-ahead.
     pub read_ahead: Bytes,
     /// Largest request the kernel sends.
     pub max_request: Bytes,
-    /// "write back" or "write through"; `None` where there is no cache setting.
+    /// "write back" or "write through"; `None` if the device has no cache setting.
     pub write_cache: Option<String>,
-    /// Takes force-unit-access writes.
+    /// Whether it supports writes with force unit access.
     pub fua: Option<bool>,
-    /// Largest discard; 0: no TRIM.
+    /// Largest discard; 0 if it supports no TRIM.
     pub discard_max: Bytes,
-    /// Largest discard the device itself takes; where that is more, the system was told to use less.
+    /// Largest discard that the device itself supports; a larger value than the above means that
+    /// the limit was lowered.
     #[serde(default)]
     pub discard_max_hardware: Bytes,
     /// Unit of discards.
     pub discard_granularity: Bytes,
     /// "none", "host-aware" or "host-managed".
     pub zoned: Option<String>,
-    /// Distance of two zones; 0 without zones.
+    /// Distance between the starts of two zones; 0 without zones.
     #[serde(default)]
     pub zone_size: Bytes,
-    /// Zones that may be open at once; 0: any number.
+    /// Maximum number of open zones; 0 if there is none.
     #[serde(default)]
     pub max_open_zones: u64,
-    /// Zones that may be partly written at once; 0: any number.
+    /// Maximum number of partly written zones; 0 if there is none.
     #[serde(default)]
     pub max_active_zones: u64,
-    /// Set read-only.
+    /// Whether it is read-only.
     pub read_only: bool,
     /// NUMA node of the device.
     pub numa_node: Option<i32>,
     /// Settings that let it save power, by name: "runtime" ("auto", "on"), "link" (SATA).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub power: BTreeMap<String, String>,
-    /// Where a partition begins on its disk.
+    /// Start of a partition on its disk.
     #[serde(default)]
     pub partition_start: Option<Bytes>,
     /// Hardware queues of its driver.
     #[serde(default)]
     pub hardware_queues: Option<u32>,
-    /// Its interrupts, where they can be told.
+    /// Its interrupts, if they are known.
     #[serde(default)]
     pub interrupts: Vec<InterruptFacts>,
-    /// What it says of its health; `None` where it does not, or may not be asked.
+    /// Its reported health; `None` if it reports none, or reading it is not permitted.
     #[serde(default)]
     pub health: Option<Health>,
-    /// What goes on in it beside our I/O: "resync 12.5 %", "check" (md), "scrub" (btrfs).
+    /// Other activity in it: "resync 12.5 %", "check" (md), "scrub" (btrfs).
     #[serde(default)]
     pub activity: Option<String>,
 }
 
 impl FilesystemFacts {
-    /// Whether it keeps its files only in memory.
+    /// Whether its files are only in memory.
     pub fn is_in_memory(&self) -> bool {
         matches!(&*self.kind, "tmpfs" | "ramfs" | "devtmpfs" | "hugetlbfs")
     }
 
-    /// Whether another machine has its files.
+    /// Whether its files are on another machine.
     pub fn is_remote(&self) -> bool {
         let network = matches!(&*self.kind, "nfs" | "nfs4" | "cifs" | "smb3" | "9p" | "virtiofs");
         network || matches!(&*self.kind, "afs" | "ceph" | "glusterfs" | "lustre" | "beegfs")
@@ -373,7 +376,7 @@ impl FilesystemFacts {
 }
 
 impl DeviceFacts {
-    /// Whether it is memory that appears as a disk.
+    /// Whether it is a disk in memory.
     pub fn is_memory(&self) -> bool {
         matches!(self.kind, DeviceKind::Zram | DeviceKind::Ram)
             || self.transport.as_deref() == Some("memory")
@@ -381,11 +384,11 @@ impl DeviceFacts {
 }
 
 impl Facts {
-    /// Words that an entry of [`Facts::unknown`] has when root would be told.
+    /// The words that mark an entry of [`Facts::unknown`] that root could read.
     pub const ROOT_ONLY: &'static str = "only root may";
 
-    /// All block devices under a target (the path as the job names it), each once and before those
-    /// below it; empty when it lies on none.
+    /// All block devices under a target (the path in the job), each once and before those below it;
+    /// empty if there is none.
     pub fn stack_under(&self, target: &str) -> Vec<&str> {
         let mut lower_first = Vec::new();
         for top in self.tops_of(target).into_iter().rev() {
@@ -395,15 +398,15 @@ impl Facts {
         lower_first
     }
 
-    /// The block devices a target (the path as the job names it) is or lies right on, each once:
-    /// several for filesystems that span devices; none where it lies on none.
+    /// The block devices that a target (the path in the job) is or is directly stored on, each
+    /// once: several for filesystems that span devices, none for those without a device.
     pub fn tops_of(&self, target: &str) -> Vec<&str> {
         let Some(target) = self.targets.get(target) else { return Vec::new() };
         let filesystem = target.filesystem.iter().flat_map(|f| &f.devices);
         distinct(target.device.iter().chain(filesystem).map(String::as_str))
     }
 
-    /// Leaves out what names one piece of hardware in the world.
+    /// Removes what identifies a single piece of hardware.
     pub fn forget_serials(&mut self) {
         self.devices.values_mut().for_each(|device| device.serial = None);
     }

@@ -1,8 +1,8 @@
-//! The forms that a run is reported in.
+//! The formats of reports.
 
 use crate::named;
 
-/// A form of the report, in the order in which several are printed.
+/// A format, in the order in which several are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Format {
     /// fio's terse lines: fields separated by semicolons.
@@ -18,16 +18,16 @@ pub enum Format {
 named!(Format: Terse "terse", Json "json", JsonPlus "json+", Normal "normal");
 
 impl Format {
-    /// All forms, in the order in which they are printed.
+    /// All formats, in the order in which they are printed.
     pub const ALL: [Format; 4] = [Format::Terse, Format::Json, Format::JsonPlus, Format::Normal];
 
-    /// The form of this name; fio knows terse as "minimal" too.
+    /// The format with this name; "minimal" is another name of terse in fio.
     pub fn from_name(name: &str) -> Option<Format> {
         let name = if name == "minimal" { "terse" } else { name };
         Format::ALL.into_iter().find(|format| format.name() == name)
     }
 
-    /// Whether programs read it as JSON.
+    /// Whether it is JSON.
     pub fn is_json(self) -> bool {
         matches!(self, Format::Json | Format::JsonPlus)
     }

@@ -1,23 +1,23 @@
-//! What a disk says about itself: SMART, the NVMe health log, SCSI log pages.
+//! The health that a disk reports: SMART, the NVMe health log, SCSI log pages.
 
 use crate::Bytes;
 use serde::{Deserialize, Serialize};
 
-/// Health of one disk. What the disk does not tell is `None`.
+/// Health of one disk. What the disk does not report is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Health {
-    /// Where it was read: "nvme", "ata", "scsi".
+    /// The source: "nvme", "ata", "scsi".
     pub source: String,
-    /// The disk's own overall assessment: false when it predicts its failure.
+    /// The disk's own assessment: false if it predicts its failure.
     pub passed: Option<bool>,
-    /// What it warns of, in words ("spare below its threshold"); empty when of nothing.
+    /// Its warnings, in words ("spare below its threshold").
     pub warnings: Vec<String>,
     /// Temperature, in degrees Celsius.
     pub temperature_c: Option<i32>,
-    /// Temperature from which it warns or slows down, in degrees Celsius.
+    /// Temperature at which it warns or slows down, in degrees Celsius.
     pub temperature_warning_c: Option<i32>,
-    /// Temperature it must not reach, in degrees Celsius.
+    /// Critical temperature, in degrees Celsius.
     pub temperature_critical_c: Option<i32>,
     /// Endurance used, in percent; may exceed 100.
     pub used_percent: Option<u32>,
@@ -28,17 +28,17 @@ pub struct Health {
     /// Errors of the medium that could not be corrected; for ATA the reallocated, pending and
     /// uncorrectable sectors together.
     pub media_errors: Option<u64>,
-    /// Entries ever made in the error log.
+    /// Number of entries ever written to the error log.
     pub error_log_entries: Option<u64>,
-    /// Times the disk slowed itself down because it was hot.
+    /// Number of times that the disk slowed down because it was hot.
     pub throttle_count: Option<u64>,
     /// Minutes spent above the warning temperature.
     pub hot_minutes: Option<u64>,
     /// Hours powered on.
     pub power_on_hours: Option<u64>,
-    /// Power cuts without notice.
+    /// Number of unexpected power losses.
     pub unsafe_shutdowns: Option<u64>,
-    /// Bytes the host ever wrote.
+    /// Bytes that the host wrote over the disk's life.
     pub written: Option<Bytes>,
     /// Whether there is a volatile write cache, and whether it is on.
     pub volatile_write_cache: Option<bool>,

@@ -1,5 +1,5 @@
-//! A log-linear histogram of nanoseconds: 128 sub-buckets an octave, so a value read back is within
-//! 0.4 % of the value recorded, from 1 ns to over an hour, and two histograms merge by addition.
+//! A log-linear histogram of nanoseconds. Each octave has 128 sub-buckets, so a value read back is
+//! within 0.4 % of the recorded value, from 1 ns to over an hour. Two histograms merge by addition.
 
 use serde::de::Error as _;
 use serde::ser::SerializeStruct;
@@ -9,8 +9,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// its middle is within 1/256 (0.4 %) of any value in it.
 pub const SUB_BUCKETS: usize = 1 << SUB_BITS;
 const SUB_BITS: u32 = 7;
-/// 2^42 ns is 73 minutes. A longer latency is counted in the last bucket; its exact value still
-/// shows in `max` and `sum`.
+/// 2^42 ns is 73 minutes. A longer latency is counted in the last bucket; `max` and `sum` have its
+/// exact value.
 const VALUE_BITS: u32 = 42;
 pub(crate) const BUCKETS: usize = ((VALUE_BITS - SUB_BITS) as usize + 1) * SUB_BUCKETS;
 
@@ -28,10 +28,11 @@ pub struct Histogram {
     printed: Vec<(u64, u64)>,
 }
 
-/// A latency distribution as another program prints it: a few figures, and counts where it tells them.
+/// A latency distribution as another program prints it: a few figures, and counts if it prints
+/// them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PrintedLatency {
-    /// How many values.
+    /// Number of values.
     pub count: u64,
     /// Smallest, in nanoseconds.
     pub min: u64,
@@ -43,7 +44,7 @@ pub struct PrintedLatency {
     pub stddev: f64,
     /// (percentile 0 to 100, its value in nanoseconds).
     pub percentiles: Vec<(f64, u64)>,
-    /// (a value that stands for its bin, how many were in it); empty where they are not told.
+    /// (value that represents a bin, count of the bin); empty if the program prints no bins.
     pub bins: Vec<(u64, u64)>,
 }
 
@@ -71,9 +72,9 @@ impl std::fmt::Debug for Histogram {
     }
 }
 
-/// Zeroed by the allocator: pages of buckets nobody hits cost no memory.
+/// Zeroed by the allocator: pages of unused buckets cost no memory.
 fn empty_buckets() -> Box<[u64; BUCKETS]> {
-    // The length is right, so there is nothing else to be had.
+    // The length is right, so the conversion cannot fail.
     vec![0; BUCKETS].try_into().unwrap_or_else(|_| Box::new([0; BUCKETS]))
 }
 
@@ -111,8 +112,8 @@ impl Histogram {
     }
 
     /// What is known of a distribution that another program measured. Count, extremes, mean and
-    /// deviation are as printed, and so are the percentiles it printed; see
-    /// [`Histogram::known_percentile`] for the others. Bins that do not add up to the count are left
+    /// deviation are as printed, and so are the printed percentiles; see
+    /// [`Histogram::known_percentile`] for the others. Bins whose sum is not the count are left
     /// out.
     pub fn of_printed(printed: &PrintedLatency) -> Histogram {
         let mut out = Histogram::new();
@@ -129,7 +130,7 @@ impl Histogram {
         out.sum = (printed.mean * printed.count as f64).round() as u64;
         let around = (printed.stddev.powi(2) * (printed.count - 1) as f64).round() as u128;
         let sum = u128::from(out.sum);
-        // No square exceeds value times largest value, so no figure can overflow what adds them up.
+        // No square exceeds value times largest value, so the sum of squares cannot overflow.
         let most = sum.saturating_mul(printed.max.into());
         out.sum_of_squares = (sum.saturating_mul(sum) / n).saturating_add(around).min(most);
         out.printed =
@@ -155,8 +156,8 @@ impl Histogram {
         self.count += times;
     }
 
-    /// Adds every value of `other`. Of percentiles that were only printed none is known of both
-    /// together.
+    /// Adds every value of `other`. Percentiles that were only printed are not known of the merged
+    /// histogram.
     pub fn merge(&mut self, other: &Histogram) {
         match (self.is_empty(), other.is_empty()) {
             (_, true) => {}
@@ -173,8 +174,8 @@ impl Histogram {
         self.count += other.count;
     }
 
-    /// What was recorded since this was as `before`. Count, sum and buckets are exact; an extreme is
-    /// where it is one of the whole as well, else it is the edge of its bucket.
+    /// The values recorded since the state `before`. Count, sum and buckets are exact. An extreme
+    /// is exact if it is also an extreme of the whole; otherwise it is the edge of its bucket.
     pub fn since(&self, before: &Histogram) -> Histogram {
         let mut buckets = self.buckets.clone();
         for (now, then) in buckets.iter_mut().zip(before.buckets.iter()) {
@@ -205,19 +206,19 @@ impl Histogram {
         &self.buckets[..]
     }
 
-    /// Forgets every value, keeping the memory.
+    /// Removes all values, and keeps the memory.
     pub fn clear(&mut self) {
         self.buckets.fill(0);
         (self.sum, self.sum_of_squares, self.min, self.max, self.count) = (0, 0, u64::MAX, 0, 0);
         self.printed.clear();
     }
 
-    /// How many values were recorded.
+    /// Number of recorded values.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// True when nothing was recorded.
+    /// Whether nothing was recorded.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -247,7 +248,7 @@ impl Histogram {
         if self.count < 2 {
             return 0.0;
         }
-        // In integers up to the last division, so nothing cancels.
+        // Integers up to the last division avoid cancellation.
         let n = u128::from(self.count);
         let sum = u128::from(self.sum);
         match (n.checked_mul(self.sum_of_squares), sum.checked_mul(sum)) {
@@ -260,9 +261,9 @@ impl Histogram {
         }
     }
 
-    /// The value at `percentile` (0 to 100): the smallest recorded value that at least that share
-    /// of all values does not exceed (nearest rank), read as its bucket's middle and never outside
-    /// [min, max]. 0 when empty; the largest value where values are in no buckets
+    /// The value at `percentile` (0 to 100) by nearest rank: the smallest recorded value that at
+    /// least this share of all values does not exceed. It is read as the middle of its bucket,
+    /// within [min, max]. 0 if empty; the largest value if values are in no buckets
     /// ([`Histogram::is_binned`]).
     pub fn percentile(&self, percentile: f64) -> u64 {
         if self.count == 0 {
@@ -279,14 +280,14 @@ impl Histogram {
         self.max
     }
 
-    /// Whether every value is in a bucket: of a distribution that another program measured often only
-    /// a few figures are known.
+    /// Whether every value is in a bucket. Of a distribution that another program measured, often
+    /// only a few figures are known.
     pub fn is_binned(&self) -> bool {
         self.buckets.iter().sum::<u64>() == self.count
     }
 
-    /// The value at `percentile` as it was printed, where another program measured and printed it;
-    /// otherwise that of [`Histogram::percentile`]; `None` when it is empty, or neither is known.
+    /// The value at `percentile` as another program printed it, otherwise that of
+    /// [`Histogram::percentile`]; `None` if it is empty or neither is known.
     pub fn known_percentile(&self, percentile: f64) -> Option<u64> {
         let wanted = millionths(percentile);
         if let Ok(at) = self.printed.binary_search_by_key(&wanted, |printed| printed.0) {
@@ -308,7 +309,7 @@ impl Histogram {
         })
     }
 
-    /// How many values are at most `limit` nanoseconds, at bucket resolution: a bucket counts when
+    /// Number of values of at most `limit` nanoseconds, at bucket resolution: a bucket counts if
     /// its middle is not above `limit`.
     pub fn count_at_most(&self, limit: u64) -> u64 {
         self.bins().filter(|(low, width, _)| low + (width - 1) / 2 <= limit).map(|b| b.2).sum()
@@ -331,7 +332,7 @@ impl Serialize for Histogram {
         out.serialize_field("min_ns", &self.min())?;
         out.serialize_field("max_ns", &self.max)?;
         out.serialize_field("buckets", &sparse)?;
-        // Not there for what was measured here.
+        // Absent in histograms that fathom measured.
         if has_printed {
             out.serialize_field("printed", &self.printed)?;
         }
@@ -374,7 +375,7 @@ impl<'de> Deserialize<'de> for Histogram {
         out.min = if stored.count == 0 { u64::MAX } else { stored.min_ns };
         out.max = stored.max_ns;
         out.printed = stored.printed.unwrap_or_default();
-        // They are looked up by halves.
+        // Lookups are binary searches.
         out.printed.sort_unstable();
         Ok(out)
     }

@@ -1,43 +1,43 @@
-//! Completion latencies over time: how many I/Os took how long in each step of a run, sparse and
-//! bounded, so that a run of days keeps no more than one of minutes.
+//! Completion latencies over time: a histogram for each step of a run. They are sparse and bounded,
+//! so a run of days takes no more room than one of minutes.
 
 use crate::{Coarse, Nanos, PerDirection};
 use serde::{Deserialize, Serialize};
 
-/// A history never has more columns: beyond, each two neighbours become one.
+/// Maximum number of columns of a history. With more, neighbours are merged in pairs.
 const COLUMNS_MAX: usize = 600;
 
 /// Completion latencies over time. Columns are aligned to multiples of the step from the run's
 /// origin, so those of several workers add up.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LatencyHistory {
-    /// Distance of two columns.
+    /// Length of a column.
     pub step: Nanos,
-    /// In time order; a column without a completion is left out.
+    /// The columns in time order, without empty ones.
     pub columns: Vec<LatencyColumn>,
 }
 
-/// What completed in one step.
+/// The I/Os that completed in one step.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LatencyColumn {
-    /// Where it begins, in steps from the run's origin.
+    /// Its start, in steps from the run's origin.
     pub at: u64,
-    /// How many took how long.
+    /// Counts of latencies.
     pub counts: PerDirection<Coarse>,
 }
 
 impl LatencyHistory {
-    /// An empty one with columns so far apart.
+    /// An empty history with columns of this length.
     pub fn new(step: Nanos) -> LatencyHistory {
         LatencyHistory { step, columns: Vec::new() }
     }
 
-    /// Nothing was counted.
+    /// Whether nothing was counted.
     pub fn is_empty(&self) -> bool {
         self.columns.is_empty()
     }
 
-    /// Adds what completed in a step that began at `start`.
+    /// Adds the I/Os that completed in a step from `start` on.
     pub fn push(&mut self, start: Nanos, counts: PerDirection<Coarse>) {
         if counts.iter().all(|(_, counts)| counts.is_empty()) {
             return;
@@ -48,7 +48,8 @@ impl LatencyHistory {
         }
     }
 
-    /// Adds those of another worker. Steps differ by powers of two, as both began with one.
+    /// Adds the history of another worker. The two steps differ by a power of two, as both started
+    /// with the same one.
     pub fn merge(&mut self, mut other: LatencyHistory) {
         if self.is_empty() {
             *self = other;
@@ -66,14 +67,14 @@ impl LatencyHistory {
         all.into_iter().for_each(|column| self.add(column));
     }
 
-    /// Makes columns twice as wide.
+    /// Doubles the length of columns.
     fn widen(&mut self) {
         self.step = Nanos(self.step.0.saturating_mul(2).max(1));
         let all = std::mem::take(&mut self.columns);
         all.into_iter().for_each(|column| self.add(LatencyColumn { at: column.at / 2, ..column }));
     }
 
-    /// Adds a column that is not before the last.
+    /// Adds a column that is not before the last one.
     fn add(&mut self, column: LatencyColumn) {
         match self.columns.last_mut().filter(|last| last.at == column.at) {
             Some(last) => {

@@ -1,4 +1,4 @@
-//! Figures as people read them: the one formatter of sizes, times, rates and counts.
+//! Readable figures: the one formatter of sizes, times, rates and counts.
 //!
 //! - Three significant digits without trailing zeros: "1.25 ms", "12.3 k", "4 KiB". Digits before
 //!   the point are never cut: "1023 KiB".
@@ -15,7 +15,7 @@ use std::fmt;
 /// A unit: its size in the basic unit, and its name.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Unit {
-    /// How many of the basic unit it holds.
+    /// Its size in the basic unit.
     pub size: f64,
     /// "MiB"; empty for plain counts.
     pub name: &'static str,
@@ -57,7 +57,7 @@ units!(
     TIMES: 1000.0 "ns" "µs" "ms" "s"
 );
 units!(
-    /// Units of events a second.
+    /// Units of events per second.
     EVENT_RATES: 1000.0 "1/s" "k/s" "M/s" "G/s"
 );
 units!(
@@ -66,12 +66,12 @@ units!(
 );
 
 impl Unit {
-    /// A figure of the basic unit in this one, without its name.
+    /// A figure of the basic unit in this unit, without its name.
     pub fn number(&self, value: f64, significant: i32) -> String {
         digits(value / self.size, significant)
     }
 
-    /// A figure of the basic unit in this one, with three digits and its name.
+    /// A figure of the basic unit in this unit, with three digits and its name.
     pub fn text(&self, value: f64) -> String {
         let number = self.number(value, 3);
         if self.name.is_empty() { number } else { format!("{number} {}", self.name) }
@@ -88,8 +88,8 @@ pub fn rate(bytes_per_second: f64) -> String {
     in_units(bytes_per_second, RATES)
 }
 
-/// A size that was set rather than measured, in the largest unit that holds it a whole number of
-/// times: "4 KiB", "4095 B".
+/// A configured size (not a measured one), in the largest unit of which it is a multiple: "4 KiB",
+/// "4095 B".
 pub fn exact_size(bytes: u64) -> String {
     let holds = |unit: &&Unit| bytes > 0 && (bytes as f64 % unit.size) == 0.0;
     let unit = SIZES.iter().rev().find(holds).unwrap_or(&SIZES[0]);
@@ -112,7 +112,7 @@ pub fn percent(share: f64) -> String {
     without_zeros(format!("{:.decimals$}", share * 100.0)) + " %"
 }
 
-/// How long something takes, in at most two units: "4 s", "1 min 12 s", "3 h 07 min", "2 d 05 h".
+/// A length of time, in at most two units: "4 s", "1 min 12 s", "3 h 07 min", "2 d 05 h".
 pub fn duration(seconds: f64) -> String {
     let whole = seconds.clamp(0.0, 1e9).round() as u64;
     match whole {
@@ -147,25 +147,25 @@ pub fn list_up_to<T: AsRef<str>>(items: &[T], most: usize) -> String {
     format!("{} and {} more", shown.join(", "), items.len() - shown.len())
 }
 
-/// A figure in the best of these units.
+/// A figure in the best unit of these.
 pub fn in_units(value: f64, units: &[Unit]) -> String {
     best_unit(value, units).text(value)
 }
 
-/// The largest of these units of which `value`, rounded to three digits, is at least one; the
-/// first for a value below all of them.
+/// The largest unit of which `value`, rounded to three digits, is at least one; the first for
+/// smaller values.
 pub fn best_unit(value: f64, units: &[Unit]) -> Unit {
     let reached = |unit: &&Unit| value.abs() >= unit.size * (1.0 - 0.5e-3);
     *units.iter().rev().find(reached).unwrap_or(&units[0])
 }
 
 /// A number with this many significant digits, without trailing zeros. Digits before the point are
-/// all shown, and there are at most six behind it.
+/// never cut, and at most six follow it.
 pub fn digits(value: f64, significant: i32) -> String {
     if value == 0.0 || !value.is_finite() {
         return "0".to_owned();
     }
-    // What rounds up to the next power of ten has one more digit before the point.
+    // A figure that rounds up to the next power of ten has one more digit before the point.
     let rounded = value.abs() * (1.0 + 0.5 * 10_f64.powi(-significant));
     let decimals = (significant - 1 - rounded.log10().floor() as i32).clamp(0, 6);
     without_zeros(format!("{value:.decimals$}", decimals = decimals as usize))

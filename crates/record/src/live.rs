@@ -1,18 +1,18 @@
-//! What a run looks like while it runs: a plain copy of the engine's live counters.
+//! The state of a run while it runs: a copy of the engine's live counters.
 
 use crate::{Nanos, PerDirection};
 use serde::{Deserialize, Serialize};
 
-/// Where a worker is in its life. Letters as in fio's status line.
+/// The state of a worker. The letters are those of fio's status line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum WorkerState {
     /// Planned, not started (`P`).
     #[default]
     NotStarted,
-    /// Thread made (`C`).
+    /// Thread created (`C`).
     Created,
-    /// Set up, waiting for its start (`I`).
+    /// Set up, waiting to start (`I`).
     Initialized,
     /// Reading its files into the cache (`p`).
     PreReading,
@@ -39,60 +39,60 @@ pub enum WorkerState {
 /// A copy of the live figures of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot {
-    /// When, from the run's origin.
+    /// The time, from the run's origin.
     pub at: Nanos,
-    /// Every worker, in order of their numbers.
+    /// The workers, in order of their numbers.
     pub workers: Vec<WorkerStatus>,
-    /// Files being made, while they are.
+    /// Progress of the layout of files, during layout.
     pub layout: Option<LayoutProgress>,
 }
 
-/// Progress of making files.
+/// Progress of the layout of files.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LayoutProgress {
-    /// Job the files are for.
+    /// The job of the files.
     pub job: String,
-    /// Files being made for it.
+    /// Number of files.
     pub files: u64,
     /// Bytes to write.
     pub total: u64,
-    /// Bytes written.
+    /// Written bytes.
     pub done: u64,
 }
 
 /// Live figures of one worker.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WorkerStatus {
-    /// Where it is.
+    /// Its state.
     pub state: WorkerState,
     /// Letter of its pattern while it runs ('R', 'r', 'W', 'w', 'M', 'm', 'D', 'd').
     pub letter: char,
-    /// Files open.
+    /// Number of open files.
     pub open_files: u32,
     /// I/Os completed since its start, ramp included.
     pub ios: PerDirection<u64>,
     /// Bytes moved since its start, ramp included.
     pub bytes: PerDirection<u64>,
-    /// Directions its pattern has.
+    /// The directions of its pattern.
     pub directions: PerDirection<bool>,
-    /// When it began to issue I/O, from the run's origin.
+    /// The start of its I/O, from the run's origin.
     pub started: Option<Nanos>,
-    /// Delay before its start, counted from its phase's.
+    /// Delay of its start after the start of its phase.
     pub start_delay: Nanos,
-    /// Which phase it belongs to (jobs after a stonewall are in the next one).
+    /// Its phase (jobs after a stonewall are in the next one).
     pub phase: u32,
-    /// Group it reports under.
+    /// The group of its report.
     pub group: u32,
-    /// Bytes that end it, over all loops.
+    /// Bytes after which it ends, over all loops.
     pub goal_bytes: Option<u64>,
-    /// Time that ends it, ramp not included.
+    /// Time after which it ends, without the ramp.
     pub runtime: Option<Nanos>,
-    /// Only time ends it.
+    /// Whether it ends only by time.
     pub time_based: bool,
-    /// Ramp before it is measured.
+    /// Ramp before its measured window.
     pub ramp: Nanos,
-    /// Bytes a second it may move at most, in all directions, where limited.
+    /// Limit of its bandwidth in bytes per second, over all directions, if there is one.
     pub rate_bytes: Option<u64>,
-    /// I/Os a second it may issue at most, in all directions, where limited.
+    /// Limit of its rate in I/Os per second, over all directions, if there is one.
     pub rate_iops: Option<u64>,
 }

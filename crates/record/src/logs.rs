@@ -1,15 +1,15 @@
-//! Logs: what a worker was asked to write down, and what it saw.
+//! The logs of a worker, and their entries.
 
 use crate::{Direction, Nanos, named};
 use serde::{Deserialize, Serialize};
 
-/// What a log is about.
+/// The kind of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogKind {
     /// Bandwidth, in KiB/s.
     Bandwidth,
-    /// I/Os a second.
+    /// I/Os per second.
     Iops,
     /// Submission latency, in nanoseconds.
     Slat,
@@ -25,88 +25,91 @@ named! {
     LogKind: Bandwidth "bw", Iops "iops", Slat "slat", Clat "clat", Lat "lat", Histogram "clat_hist"
 }
 
-/// What a line about a window holds.
+/// The value in a line about a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WindowValue {
     /// The mean.
     #[default]
     Mean,
-    /// The greatest.
+    /// The maximum.
     Max,
-    /// For latencies both, in two columns; else the mean.
+    /// For latencies both, in two columns; for the others the mean.
     Both,
 }
 
 /// The logs of one worker.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Logs {
-    /// The files, by what they are about.
+    /// The files, by kind.
     pub files: Vec<(LogKind, String)>,
-    /// Several workers may write to one file, one after the other.
+    /// Whether several workers write to one file, one after the other.
     pub shared: bool,
-    /// Length of the windows that a line is about; `None`: a line an I/O.
+    /// Length of the window of a line; `None`: one line per I/O.
     pub window: Option<Nanos>,
-    /// Part of a window over which a rate is taken where the greatest is asked for.
+    /// The part of a window over which a rate is measured if the line holds the maximum.
     pub part: Nanos,
-    /// What a line about a window holds.
+    /// The value in a line about a window.
     pub value: WindowValue,
-    /// Length of the windows of histograms; `None`: there are none.
+    /// Length of the window of a histogram; `None` without histograms.
     pub histogram_window: Option<Nanos>,
-    /// How often the number of a histogram's bins is halved, 0 to 6.
+    /// Number of times that a histogram's bins are halved, 0 to 6.
     pub coarseness: u8,
-    /// Lines name the offset.
+    /// Whether lines include the offset.
     pub offset: bool,
-    /// Lines name the priority as the kernel encodes it, not only whether it is high.
+    /// Whether lines include the priority as the kernel encodes it, and not only whether it is
+    /// high.
     pub priority: bool,
-    /// Lines name the moment of issue.
+    /// Whether lines include the time of issue.
     pub issue_time: bool,
-    /// Single I/Os have a bandwidth (off with `disable_bw_measurement`); windows always have.
+    /// Whether single I/Os have a bandwidth (off with `disable_bw_measurement`); windows always
+    /// have one.
     pub rates: bool,
-    /// The clock that times are told by, as clock_gettime numbers them; `None`: from time zero.
+    /// The clock of the times, as clock_gettime numbers it; `None`: time since time zero.
     pub clock: Option<i32>,
-    /// What that clock showed at time zero, in nanoseconds.
+    /// The time of that clock at time zero, in nanoseconds.
     pub zero: i64,
-    /// Files are stored compressed.
+    /// Whether files are stored compressed.
     pub store_compressed: bool,
-    /// Entries gathered at a time.
+    /// Number of entries collected at a time.
     pub entries: u32,
-    /// Bytes of entries compressed at a time while they wait to be written; `None`: not compressed.
+    /// Bytes of entries that are compressed at a time until they are written; `None`: not
+    /// compressed.
     pub compression: Option<u64>,
-    /// CPUs on which that is done; empty: any.
+    /// CPUs that compress; empty: any.
     pub compression_cpus: Vec<u32>,
-    /// Why files are missing or not complete, a sentence each.
+    /// Reasons why files are missing or incomplete, one sentence each.
     pub failures: Vec<String>,
 }
 
-/// One line of logs to be. Moments are nanoseconds from time zero: the begin of the worker's
-/// measured window.
+/// An entry, from which lines of logs are written. Times are in nanoseconds from time zero, the
+/// start of the worker's measured window.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum LogEntry {
     /// An I/O.
     Io(LoggedIo),
-    /// What ended within a window.
+    /// The I/Os that ended in a window.
     Window(LoggedWindow),
-    /// Completion latencies within a window.
+    /// Completion latencies in a window.
     Histogram(LoggedHistogram),
 }
 
 /// One I/O.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoggedIo {
-    /// When it ended.
+    /// Its end.
     pub ended: u64,
-    /// When it was issued.
+    /// Its issue.
     pub issued: u64,
-    /// Which way, as a number: 0 read, 1 write, 2 trim.
+    /// The direction: 0 read, 1 write, 2 trim.
     pub direction: u8,
     /// Bytes moved.
     pub bytes: u64,
-    /// Where, in bytes from the file's beginning.
+    /// Offset in the file, in bytes.
     pub offset: u64,
     /// Priority as the kernel encodes it.
     pub priority: u16,
-    /// Submission latency, where there is one.
+    /// Submission latency, if there is one.
     pub slat: Option<u64>,
     /// Completion latency.
     pub clat: u64,
@@ -117,16 +120,16 @@ pub struct LoggedIo {
 /// Latencies of a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoggedLatency {
-    /// How many.
+    /// Number of latencies.
     pub count: u64,
     /// Their sum, in nanoseconds.
     pub sum: u64,
-    /// The greatest, in nanoseconds.
+    /// The maximum, in nanoseconds.
     pub max: u64,
 }
 
 impl LoggedLatency {
-    /// Counts one, in nanoseconds.
+    /// Adds a latency, in nanoseconds.
     pub fn record(&mut self, latency: u64) {
         self.count += 1;
         self.sum += latency;
@@ -141,16 +144,16 @@ impl LoggedLatency {
     }
 }
 
-/// What ended within a window in one direction.
+/// The I/Os of one direction that ended in a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoggedWindow {
-    /// Its begin.
+    /// Its start.
     pub start: u64,
     /// Its end.
     pub end: u64,
-    /// Which way, as a number: 0 read, 1 write, 2 trim.
+    /// The direction: 0 read, 1 write, 2 trim.
     pub direction: u8,
-    /// I/Os.
+    /// Number of I/Os.
     pub ios: u64,
     /// Bytes moved.
     pub bytes: u64,
@@ -160,14 +163,14 @@ pub struct LoggedWindow {
     pub clat: LoggedLatency,
     /// Total latencies.
     pub lat: LoggedLatency,
-    /// Greatest bandwidth of a part of the window, in bytes a second.
+    /// Maximum bandwidth of a part of the window, in bytes per second.
     pub fastest_bytes: u64,
-    /// Most I/Os a second in a part of the window.
+    /// Maximum rate of a part of the window, in I/Os per second.
     pub fastest_ios: u64,
 }
 
 impl LoggedWindow {
-    /// Takes in `other`, which follows it.
+    /// Adds `other`, which follows it.
     pub fn add(&mut self, other: &LoggedWindow) {
         self.end = other.end;
         self.ios += other.ios;
@@ -180,20 +183,20 @@ impl LoggedWindow {
     }
 }
 
-/// Completion latencies within a window in one direction.
+/// Completion latencies of one direction in a window.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoggedHistogram {
     /// Its end.
     pub end: u64,
-    /// Which way, as a number: 0 read, 1 write, 2 trim.
+    /// The direction: 0 read, 1 write, 2 trim.
     pub direction: u8,
     /// Size of its last I/O, in bytes.
     pub bytes: u64,
-    /// The bins that are not empty ([`log_bin`]), rising, and what they count.
+    /// The non-empty bins ([`log_bin`]) in rising order, with their counts.
     pub bins: Vec<(u16, u64)>,
 }
 
-/// Which way `number` stands for in an entry.
+/// The direction with this number in an entry.
 pub fn logged_direction(number: u8) -> Direction {
     Direction::ALL.into_iter().find(|d| *d as u8 == number).unwrap_or(Direction::Read)
 }
@@ -201,8 +204,8 @@ pub fn logged_direction(number: u8) -> Direction {
 /// Bins of a histogram log: 29 octaves of 64.
 pub const LOG_BINS: usize = 29 * 64;
 
-/// The bin of a histogram log that counts a latency of `ns`: 64 bins an octave, those of the first
-/// two a nanosecond wide; the last one counts all that is longer.
+/// The bin of a histogram log for a latency of `ns`: 64 bins per octave; the bins of the first two
+/// octaves are a nanosecond wide, and the last bin counts all longer latencies.
 pub fn log_bin(ns: u64) -> usize {
     let octave = (63 - (ns | 64).leading_zeros() as usize) - 6;
     (octave * 64 + (ns >> octave) as usize).min(LOG_BINS - 1)

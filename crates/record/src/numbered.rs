@@ -1,20 +1,20 @@
-//! Objects of a store that are known by number.
+//! Numbered objects of a store.
 
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
-/// The numbered objects that a worker put, well or not; [`numbered_path`] tells their paths.
+/// The numbered objects that a worker tried to put; [`numbered_path`] makes their paths.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ObjectsPut {
     /// "/bucket/prefix/CLONE/".
     pub below: String,
     /// The first number.
     pub from: u32,
-    /// One more than the last.
+    /// The number after the last.
     pub to: u32,
 }
 
-/// Writes the path of object `number` over `path`: what it is `below`, and the number in eight digits.
+/// Replaces `path` by the path of object `number`: `below` and the number with eight digits.
 pub fn numbered_path(below: &str, number: u32, path: &mut String) {
     path.clear();
     // Writing to a string cannot fail.

@@ -4,7 +4,7 @@ use crate::sentence::Sentence;
 use crate::terminology::{Named, Terminology, typed};
 use std::fmt;
 
-/// Steps of which one suffices, unless they are joined by [`Remedy::also`].
+/// Steps, of which one suffices unless [`Remedy::also`] joins them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Remedy {
     steps: Vec<Step>,
@@ -13,10 +13,10 @@ pub struct Remedy {
 /// Actions that are taken together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Step {
-    /// It is taken besides the step before, not in its place.
+    /// Whether it is taken in addition to the step before, not in its place.
     is_besides: bool,
     actions: Vec<Action>,
-    /// The end of its clause: by how much or what for ("to 32", "to measure the storage").
+    /// The end of its clause: the amount or purpose ("to 32", "to measure the storage").
     ending: String,
 }
 
@@ -35,7 +35,7 @@ pub fn set(option: &'static str, value: impl fmt::Display) -> Remedy {
     Action::Change { verb: "use", option, value: Some(value.to_string()) }.into()
 }
 
-/// Leave one of these options out.
+/// Drop one of these options.
 pub fn drop<const N: usize>(options: [&'static str; N]) -> Remedy {
     any("drop", options)
 }
@@ -68,7 +68,7 @@ impl Remedy {
         self
     }
 
-    /// This, and the other as well.
+    /// This and the other.
     #[must_use]
     pub fn also(mut self, other: impl Into<Remedy>) -> Remedy {
         let first = self.steps.len();
@@ -87,7 +87,7 @@ impl Remedy {
         Remedy { steps: vec![Step { actions, ..Step::default() }] }
     }
 
-    /// The same with an ending to each of its clauses: by how much or what for ("to 32", "to measure
+    /// The same with an ending for each of its clauses: the amount or purpose ("to 32", "to measure
     /// the storage", "above the machine's memory").
     #[must_use]
     pub fn ending(mut self, words: impl Into<String>) -> Remedy {
@@ -96,7 +96,7 @@ impl Remedy {
         self
     }
 
-    /// There is nothing to do.
+    /// Whether there is nothing to do.
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }
@@ -165,7 +165,7 @@ impl From<String> for Remedy {
     }
 }
 
-/// A verb with what it is done to: "lower --size or --numjobs".
+/// A verb with its objects: "lower --size or --numjobs".
 struct Clause {
     is_besides: bool,
     verb: &'static str,
@@ -174,7 +174,7 @@ struct Clause {
 }
 
 impl Clause {
-    /// Whether the objects of the next clause can be listed with these.
+    /// Whether the objects of the next clause can be in one list with these.
     fn takes(&self, next: &Clause) -> bool {
         !next.verb.is_empty()
             && !next.is_besides
@@ -227,7 +227,7 @@ impl Step {
 enum Worded {
     /// A verb, and the flag it is about.
     Here(&'static str, String),
-    /// An option of the command that has what the tool lacks.
+    /// An option of the command that has the options that the tool lacks.
     Elsewhere(String),
     Nowhere,
 }

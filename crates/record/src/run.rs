@@ -13,22 +13,23 @@ use std::collections::{BTreeMap, BTreeSet};
 /// field does not need it.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// Everything about one run: environment, job as typed and as resolved, results, samples, messages.
+/// Everything about one run: environment, the job as written and as resolved, results, samples,
+/// messages.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunRecord {
     /// [`SCHEMA_VERSION`] of the program that made it.
     pub schema: u32,
     /// Version of that program.
     pub fathom_version: String,
-    /// How it was called.
+    /// The call of the program.
     pub invocation: Invocation,
-    /// Job files as typed.
+    /// The text of the job files.
     pub sources: Vec<SourceText>,
-    /// Options of the `[global]` sections, as typed, in order.
+    /// Options of the `[global]` sections, as written, in order.
     pub global_options: Vec<(String, String)>,
     /// The machine before the run.
     pub facts: Facts,
-    /// How time was read.
+    /// The clock.
     pub clock: Clock,
     /// One for each worker (each clone of a job), in order of their numbers.
     pub jobs: Vec<JobRecord>,
@@ -36,87 +37,87 @@ pub struct RunRecord {
     pub disks: Vec<DiskResult>,
     /// The machine during the run.
     pub timeline: Timeline,
-    /// What was found at both ends of the run.
+    /// What was found at the start and end of the run.
     #[serde(default)]
     pub evidence: Evidence,
-    /// Which part it is of several runs made together; `None` for a run of its own.
+    /// Its place in a set of runs; `None` for a single run.
     #[serde(default)]
     pub cell: Option<Cell>,
-    /// How the idleness of the CPUs is to be reported; `None`: not at all.
+    /// How to report the idleness of the CPUs; `None`: not at all.
     #[serde(default)]
     pub idle: Option<IdleProfile>,
-    /// What the program did that was run; `None` where none was, or it did not tell.
+    /// The work of the program that was run; `None` if none was run or it reported nothing.
     #[serde(default)]
     pub work: Option<Work>,
-    /// The program whose output it was read from; `None`: fathom measured it.
+    /// The program whose output was imported; `None` if fathom measured the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
-    /// What the user should know, in the order it arose.
+    /// Messages for the user, in the order in which they arose.
     pub messages: Vec<Message>,
     /// The signal that ended the run early.
     pub interrupted_by: Option<i32>,
 }
 
-/// Another program's output that a record was read from. It knows nothing of the machine, no time
-/// series, and of latencies what was printed.
+/// Another program's output that was imported as a record. It has no facts of the machine, no time
+/// series, and of the latencies only what was printed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
-    /// The program with its version, as it names itself ("fio-3.33").
+    /// The program with its version ("fio-3.33").
     pub program: String,
     /// The form of its output ("JSON", "JSON+").
     pub format: String,
 }
 
-/// How the idleness of CPUs is reported, and what idle time is worth.
+/// How the idleness of CPUs is reported, and its calibration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct IdleProfile {
-    /// Each CPU, not only all together.
+    /// Also for each CPU.
     pub per_cpu: bool,
-    /// What a unit of work takes on a CPU that is idle otherwise, in microseconds: the mean.
+    /// Mean time of a unit of work on an otherwise idle CPU, in microseconds.
     pub unit_mean_us: f64,
     /// Its standard deviation, in microseconds.
     pub unit_stddev_us: f64,
 }
 
-/// Which of several runs made together one is.
+/// The place of a run in a set.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cell {
-    /// What was run; runs with the same name repeat each other.
+    /// Name of what was run. Runs of the same name are repeats.
     pub name: String,
-    /// Which repeat, from 0.
+    /// Number of the repeat, from 0.
     pub round: u32,
-    /// Where it stands among runs over varied dimensions, in the order of the dimensions; empty
-    /// where nothing was varied.
+    /// The values of the varied dimensions, in the order of the dimensions; empty if nothing was
+    /// varied.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub at: Vec<Coordinate>,
 }
 
-/// One of the values a dimension of a sweep or grid was given.
+/// A value of a dimension of a sweep or grid.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Coordinate {
-    /// What was varied: a job option, or something of the machine ("bs", "scheduler", "file_kb").
+    /// The dimension: a job option, or a setting of the machine ("bs", "scheduler", "file_kb").
     pub dimension: String,
-    /// What it was set to, as given.
+    /// The value, as written.
     pub value: String,
 }
 
-/// Several runs made together, in the order they ran: repeats, or the cells of a test.
+/// A set of runs, in the order in which they ran: repeats, or the cells of a test.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RecordSet {
     /// [`SCHEMA_VERSION`] of the program that made it.
     pub schema: u32,
     /// Version of that program.
     pub fathom_version: String,
-    /// What made them: "repeat", "test", "precondition", "diagnose", "hdparm", "app".
+    /// The kind of set: "repeat", "test", "precondition", "diagnose", "hdparm", "app".
     pub kind: String,
-    /// Seed of every random choice in judging it (bootstrap).
+    /// Seed of all random choices in its judgement (bootstrap).
     pub seed: u64,
     /// The runs, each with its [`RunRecord::cell`].
     pub runs: Vec<RunRecord>,
 }
 
 impl From<RunRecord> for RecordSet {
-    /// One run as a set of its own, of kind "run".
+    /// One run as a set of kind "run".
     fn from(run: RunRecord) -> RecordSet {
         RecordSet {
             schema: run.schema,
@@ -147,20 +148,20 @@ impl RunRecord {
         distinct(described.filter(|text| !text.is_empty())).join("; ")
     }
 
-    /// What was run, of several runs made together; "" where only one thing was.
+    /// Name of what was run; "" in a set of one thing.
     pub fn cell_name(&self) -> &str {
         self.cell.as_ref().map_or("", |cell| &cell.name)
     }
 
-    /// Which repeat it is, from 0.
+    /// Number of the repeat, from 0.
     pub fn round(&self) -> u32 {
         self.cell.as_ref().map_or(0, |cell| cell.round)
     }
 }
 
 impl RecordSet {
-    /// Takes the runs of another set as further repeats of its own. Where each set has but one cell
-    /// they are the same, whatever they are called.
+    /// Adds the runs of another set as further repeats. If each set has only one cell, the two
+    /// cells count as the same, whatever their names.
     pub fn repeat(&mut self, mut others: RecordSet) {
         let made = self.rounds();
         let of_one = self.cells() <= 1 && others.cells() <= 1;
@@ -174,31 +175,31 @@ impl RecordSet {
         self.runs.extend(others.runs);
     }
 
-    /// Repeats of what was repeated most.
+    /// The largest number of repeats of a cell.
     pub fn rounds(&self) -> u32 {
         self.runs.iter().map(|run| run.round() + 1).max().unwrap_or(0)
     }
 
-    /// How many different things ran.
+    /// Number of different cells.
     fn cells(&self) -> usize {
         self.runs.iter().map(RunRecord::cell_name).collect::<BTreeSet<_>>().len()
     }
 }
 
-/// How the program was called.
+/// The call of the program.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Invocation {
     /// The command line, program name first.
     pub arguments: Vec<String>,
     /// Working directory.
     pub directory: String,
-    /// Called under the name fio.
+    /// Whether it was called under the name fio.
     pub as_fio: bool,
-    /// Wall clock when the run began, milliseconds since 1970 UTC.
+    /// Start of the run, in milliseconds since 1970 UTC.
     pub started_unix_ms: u64,
-    /// Wall clock when it ended, milliseconds since 1970 UTC.
+    /// End of the run, in milliseconds since 1970 UTC.
     pub ended_unix_ms: u64,
-    /// How far local time was ahead of UTC then, in seconds; reports print local time.
+    /// Difference of local time to UTC at the start, in seconds; reports print local time.
     #[serde(default)]
     pub utc_offset_seconds: i32,
     /// What the run is for (`--why`); empty if nobody said.
@@ -206,7 +207,7 @@ pub struct Invocation {
     pub why: String,
 }
 
-/// A job file as typed.
+/// A job file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SourceText {
     /// Its path; "-" for standard input.
@@ -215,20 +216,20 @@ pub struct SourceText {
     pub text: String,
 }
 
-/// How time was read.
+/// The clock.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Clock {
     /// "tsc" or "clock_gettime".
     pub source: String,
     /// Rate of the counter, in Hz.
     pub hertz: f64,
-    /// How far the counter ran from CLOCK_MONOTONIC over the run, in parts per million.
+    /// Drift of the counter against CLOCK_MONOTONIC over the run, in parts per million.
     pub drift_ppm: f64,
-    /// Median cost of one stamp.
+    /// Median cost of reading the clock.
     pub stamp: Nanos,
 }
 
-/// Which report a worker belongs to.
+/// The report to which a worker belongs.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -240,26 +241,26 @@ pub struct GroupKey {
     pub report: u32,
 }
 
-/// What the I/O of an engine goes to.
+/// The target of an engine's I/O.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Medium {
     /// Data of files or devices.
     #[default]
     Data,
-    /// Space, size or names of files: no data moves.
+    /// Space, size or names of files; no data moves.
     Metadata,
-    /// Memory of the worker's own, or nothing that could be waited for.
+    /// The worker's own memory, or nothing that an I/O could wait for.
     Memory,
     /// A socket.
     Socket,
     /// An object store.
     Objects,
-    /// Only time passes: it computes, or runs a program.
+    /// None: the worker computes, or runs a program.
     Time,
 }
 
-/// The resolved workload of a worker, for people and for comparison.
+/// The resolved workload of a worker, to display and to compare.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Workload {
     /// Value of `rw` without its suffix ("randread").
@@ -268,20 +269,20 @@ pub struct Workload {
     pub block_size: PerDirection<(Bytes, Bytes)>,
     /// I/O engine.
     pub ioengine: String,
-    /// What its I/O goes to.
+    /// The target of its I/O.
     #[serde(default)]
     pub medium: Medium,
-    /// Queue depth asked for.
+    /// Requested queue depth.
     pub iodepth: u32,
     /// O_DIRECT.
     pub direct: bool,
-    /// Bytes of the region the worker works in, all files together.
+    /// Bytes of the worker's region, over all files.
     pub region: Bytes,
-    /// Bytes it is to move, where that is what ends it.
+    /// Bytes after which it ends, if bytes end it.
     pub io_size: Option<Bytes>,
-    /// Time it is to run, where set.
+    /// `runtime`, if set.
     pub runtime: Option<Nanos>,
-    /// Runs until `runtime` whatever was moved.
+    /// Whether it runs until `runtime`, however much is moved.
     pub time_based: bool,
     /// Ramp before the measured window.
     pub ramp: Nanos,
@@ -291,7 +292,7 @@ pub struct Workload {
     pub rate_iops: PerDirection<Option<u64>>,
     /// Files, by path.
     pub files: Vec<String>,
-    /// Where it works in each of them, in their order.
+    /// Its region in each file, in the same order.
     #[serde(default)]
     pub regions: Vec<Region>,
     /// Other resolved settings that matter for a comparison, name → value.
@@ -307,57 +308,58 @@ pub struct Region {
     pub length: Bytes,
 }
 
-/// What one worker was and did.
+/// One worker and its results.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct JobRecord {
     /// Name of the job it is a clone of.
     pub name: String,
     /// `description`.
     pub description: String,
-    /// Index of that job, counted over all jobs of the run from 0.
+    /// Index of that job in the run, from 0.
     pub job: u32,
-    /// Number of the worker over the run, from 1.
+    /// Number of the worker in the run, from 1.
     pub worker: u32,
-    /// Which clone of its job it is, from 0 (`numjobs`).
+    /// Index among the clones of its job, from 0 (`numjobs`).
     pub clone: u32,
-    /// Where its figures are reported.
+    /// The report of its figures.
     pub group: GroupKey,
     /// Thread id.
     pub tid: u32,
-    /// Options of its section, as typed, in order; globals not included.
+    /// Options of its section, as written, in order; without the global ones.
     pub options: Vec<(String, String)>,
-    /// What it was to do.
+    /// Its workload.
     pub workload: Workload,
-    /// When its measured window began, from the run's origin.
+    /// Start of its measured window, from the run's origin.
     pub started: Nanos,
-    /// When it ended.
+    /// Its end.
     pub ended: Nanos,
     /// Time from thread start to the end, ramp included.
     pub elapsed: Nanos,
-    /// What the clock chosen by `job_start_clock_id`, the wall clock by default, showed when it
-    /// began, in milliseconds; 0 if it never did.
+    /// Its start on the clock of `job_start_clock_id` (by default the wall clock), in milliseconds;
+    /// 0 if it did not start.
     #[serde(default)]
     pub start_clock_ms: u64,
-    /// Priority of its I/O where nothing gives a single I/O another one, as ioprio_set(2) has it;
-    /// 0: none was set.
+    /// Priority of all I/Os without a priority of their own, as in ioprio_set(2); 0 if none was
+    /// set.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub priority: u16,
     /// Results per direction.
     pub results: PerDirection<DirectionResult>,
     /// Synchronisations.
     pub sync: SyncResult,
-    /// How long the synchronisation after the last I/O took (`end_fsync`, `end_syncfs`,
-    /// `fsync_on_close`), which is none of `sync` but part of the window; `None`: there was none.
+    /// Time of the synchronisation after the last I/O (`end_fsync`, `end_syncfs`,
+    /// `fsync_on_close`), which is not in `sync` but is part of the window; `None` if there was
+    /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_sync: Option<Nanos>,
-    /// Zones that were reset before they were written again (`zonemode=zbd`).
+    /// Number of zones that were reset before they were rewritten (`zonemode=zbd`).
     #[serde(default)]
     pub zone_resets: u64,
     /// Time series.
     pub intervals: Vec<Interval>,
     /// Step of the time series.
     pub interval_step: Nanos,
-    /// Completion latencies over time: in the first worker of a job those of all its clones.
+    /// Completion latencies over time; the first worker of a job has those of all its clones.
     #[serde(default, skip_serializing_if = "LatencyHistory::is_empty")]
     pub latency_history: LatencyHistory,
     /// Queue depth.
@@ -367,36 +369,36 @@ pub struct JobRecord {
     pub shared_stamps: SharedStamps,
     /// CPU use.
     pub cpu: CpuUse,
-    /// The errno that ended it, 0 if none did. Tolerated errors are in `errors` only.
+    /// The errno that ended it; 0 if none did. Tolerated errors are only in `errors`.
     pub error: i32,
-    /// Every kind of error it met.
+    /// All kinds of errors that occurred.
     pub errors: Vec<ErrorCount>,
-    /// What watching it for steadiness gave, together with the others of its report.
+    /// The result of the steady state detection over all workers of its report.
     #[serde(default)]
     pub steady: Option<SteadyResult>,
-    /// What the search for the depth its latency allows gave.
+    /// The result of the search for the depth at its target latency.
     #[serde(default)]
     pub latency_depth: Option<LatencyDepth>,
-    /// Percentiles its options ask for.
+    /// The percentiles to report.
     pub percentiles: Vec<f64>,
-    /// What its options ask the report to show.
+    /// The figures to report.
     pub show: Show,
-    /// What became of its blocks; `None`: they were not counted.
+    /// The final states of its blocks; `None` if they were not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocks: Option<BlockStates>,
-    /// What was asked of an object store; `None`: its I/O goes elsewhere.
+    /// Its requests to an object store; `None` for other targets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exchange: Option<Exchange>,
-    /// The numbered objects it put; `None`: it worked on no such.
+    /// The numbered objects that it put; `None` if it did not work on numbered objects.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub objects: Option<ObjectsPut>,
-    /// Its logs; `None`: it was to write none.
+    /// Its logs; `None` if it writes none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logs: Option<Logs>,
 }
 
 with_defaults! {
-    /// Which parts of a report a job's options ask for.
+    /// The parts of a report that a job's options select.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
     pub struct Show {
         /// Total latency; off with `disable_lat`.
@@ -409,7 +411,7 @@ with_defaults! {
         pub slat_percentiles: bool,
         /// 1024 or 1000 (`kb_base`).
         pub kb_base: u32 = 1024,
-        /// `unit_base`: bandwidth in bits (1), in bytes (8), or as it comes (0).
+        /// `unit_base`: bandwidth in bits (1), in bytes (8), or either (0).
         pub unit_base: u32,
         /// `significant_figures`.
         pub significant_figures: u32 = 4,
@@ -419,7 +421,8 @@ with_defaults! {
         pub disk_util: bool = true,
         /// `stats`: off leaves the worker out of the report.
         pub stats: bool = true,
-        /// Errors are counted in fio's own fields: some kind of them does not end the worker.
+        /// Whether errors are counted in fio's fields, as some kind of error does not end the
+        /// worker.
         #[serde(default)]
         pub errors: bool,
     }
@@ -430,13 +433,13 @@ with_defaults! {
 pub struct DiskResult {
     /// Kernel name.
     pub name: String,
-    /// Names of the disks it is made of; their figures are aggregated in its line.
+    /// Names of its member disks; its line aggregates their figures.
     pub members: Vec<String>,
     /// Counters over the run.
     pub counters: DiskCounters,
 }
 
-/// Counters of one device at both ends of the run.
+/// Counters of one device at the start and end of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DiskCounters {
     /// Before the first I/O.
@@ -447,24 +450,24 @@ pub struct DiskCounters {
     pub window: Nanos,
 }
 
-/// How grave a message is.
+/// The severity of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Good to know.
     Note,
-    /// The figures may not mean what they seem to.
+    /// The figures may mislead.
     Warning,
     /// Something failed.
     Error,
 }
 
-/// Something the user should know.
+/// A message for the user.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Message {
-    /// How grave.
+    /// Its severity.
     pub severity: Severity,
-    /// The job it is about, if one.
+    /// The job that it is about, if any.
     pub job: Option<String>,
     /// One sentence or two.
     pub text: Sentence,
@@ -492,7 +495,7 @@ fn is_zero(value: &u16) -> bool {
 }
 
 impl Workload {
-    /// Whether I/O of a direction passes the page cache by: of a copy one file alone may be opened
+    /// Whether I/O of a direction bypasses the page cache. Of a copy, one file alone may be open
     /// with O_DIRECT.
     pub fn is_direct_in(&self, direction: Direction) -> bool {
         let only = self.settings.get("direct_only");
@@ -501,24 +504,24 @@ impl Workload {
 }
 
 impl JobRecord {
-    /// I/Os completed in all directions.
+    /// Completed I/Os of all directions.
     pub fn ios(&self) -> u64 {
         self.results.iter().map(|(_, r)| r.ios).sum()
     }
 
-    /// Neither data moved nor was anything synchronised.
+    /// Whether no data moved and nothing was synchronised.
     pub fn did_nothing(&self) -> bool {
         self.ios() == 0 && self.sync.count == 0
     }
 
-    /// The directions in which anything was issued.
+    /// The directions in which I/Os were issued.
     pub fn directions(&self) -> impl Iterator<Item = Direction> + '_ {
         self.results.iter().filter(|(_, r)| r.ios_issued > 0).map(|(d, _)| d)
     }
 }
 
-/// Merges the histories of all clones of a job into that of its first worker: reports show one for each
-/// job.
+/// Merges the histories of all clones of a job into that of its first worker, as reports show one
+/// history per job.
 pub fn gather_histories(jobs: &mut [JobRecord]) {
     let mut first: BTreeMap<u32, usize> = BTreeMap::new();
     for index in 0..jobs.len() {

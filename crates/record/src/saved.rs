@@ -12,9 +12,9 @@ pub struct SavedTo {
     pub record: Option<PathBuf>,
     /// That file could not be written.
     pub is_lost: bool,
-    /// Their id in the archive.
+    /// The id of the run or set in the archive.
     pub archived_as: Option<String>,
-    /// The id is that of a set of runs.
+    /// Whether the id is that of a set of runs.
     pub is_set: bool,
     /// What the runs are for: shown, and asked for if it is empty; `None`: neither.
     pub intent: Option<String>,

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::{Deref, Range};
 
-/// A sentence that knows where it names options. It reads, compares and is stored as its text.
+/// A sentence that records where it names options. It is displayed, compared and stored as its
+/// text.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub struct Sentence {

@@ -1,25 +1,25 @@
-//! What the machine did during the run, sampled ten times a second.
+//! Counters of the machine during the run, sampled ten times per second.
 
 use crate::{ApplicationSample, Nanos};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Samples of the machine, in time order. Counters are as the kernel keeps them (since boot), so
-/// any two samples give a difference.
+/// Samples of the machine, in time order. Counters are those of the kernel (since boot), so any two
+/// samples give a difference.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Timeline {
     /// The samples; the first is from before the first I/O, the last from after the last.
     pub samples: Vec<Sample>,
-    /// Samples from just before the workers of each phase began their I/O, without those of
-    /// `workers`; empty in older records.
+    /// Samples from just before the workers of each phase start their I/O, without `workers`; empty
+    /// in older records.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub phase_starts: Vec<Sample>,
 }
 
-/// One look at the machine.
+/// One sample of the machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
-    /// When, from the run's origin; samples before it are at 0.
+    /// The time, from the run's origin; samples before it are at 0.
     pub at: Nanos,
     /// Per CPU (index = CPU number).
     pub cpus: Vec<CpuSample>,
@@ -31,12 +31,12 @@ pub struct Sample {
     pub memory_available: u64,
     /// Page cache.
     pub memory_cached: u64,
-    /// Waiting to be written back.
+    /// Dirty memory.
     pub memory_dirty: u64,
-    /// Being written back.
+    /// Memory that is being written back.
     pub memory_writeback: u64,
-    /// Storage traffic of this process so far (/proc/self/io); `None` where the kernel does not
-    /// count it.
+    /// Storage traffic of this process so far (/proc/self/io); `None` if the kernel does not count
+    /// it.
     #[serde(default)]
     pub own: Option<OwnIo>,
     /// CPU time of this process so far, with all its threads and those the kernel runs in it, in
@@ -46,69 +46,69 @@ pub struct Sample {
     /// The application that is watched, in samples of `fathom watch`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub application: Option<ApplicationSample>,
-    /// What is looked at more seldom: once a second and in the first and last sample.
+    /// What is sampled less often: once per second, and in the first and last sample.
     #[serde(default)]
     pub slow: Option<SlowSample>,
 }
 
-/// Storage traffic that this process caused, as the kernel accounts it.
+/// Storage traffic of this process, as the kernel accounts it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnIo {
-    /// Bytes fetched from the storage layer.
+    /// Bytes that were read from the storage layer.
     pub read_bytes: u64,
-    /// Bytes sent to the storage layer, or made dirty in the page cache.
+    /// Bytes that were sent to the storage layer or made dirty in the page cache.
     pub write_bytes: u64,
 }
 
-/// What costs more to look at than counters.
+/// What costs more to read than counters.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SlowSample {
     /// Interrupts of the watched devices so far: name ("nvme0q1") → count for each CPU.
     pub interrupts: BTreeMap<String, Vec<u64>>,
-    /// Current frequency of each CPU, in kHz; empty where the kernel does not tell.
+    /// Current frequency of each CPU, in kHz; empty if the kernel does not report it.
     pub cpu_khz: Vec<u64>,
     /// Sensors (hwmon and thermal zones) by name ("nvme0 Composite"), in thousandths of a degree
     /// Celsius.
     pub temperature_mc: BTreeMap<String, i64>,
-    /// Times any CPU was slowed down by heat so far.
+    /// Number of times that heat slowed down a CPU so far.
     pub cpu_throttle_count: u64,
-    /// Time the control group was kept off the CPU by its quota so far, in microseconds.
+    /// Time for which its CPU quota throttled the control group so far, in microseconds.
     pub cgroup_throttled_us: u64,
-    /// What goes on in a watched device beside our I/O, by kernel name ("resync 12.5 %").
+    /// Other activity in the watched devices, by kernel name ("resync 12.5 %").
     pub activity: BTreeMap<String, String>,
-    /// What the page cache and the swap moved so far; `None` where the kernel does not count it.
+    /// Traffic of the page cache and the swap so far; `None` if the kernel does not count it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paging: Option<PagingSample>,
-    /// Time tasks stood still for want of something so far; `None` where the kernel does not tell.
+    /// Time for which tasks were stalled so far; `None` if the kernel does not report it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pressure: Option<PressureSample>,
-    /// The watched devices that are arrays of md, by kernel name.
+    /// The watched md arrays, by kernel name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub arrays: BTreeMap<String, ArraySample>,
 }
 
-/// What went between memory and block devices since boot, in bytes (/proc/vmstat).
+/// Traffic between memory and block devices since boot, in bytes (/proc/vmstat).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PagingSample {
-    /// Read from block devices by whomever, O_DIRECT included (pgpgin).
+    /// Reads from block devices by all processes, O_DIRECT included (pgpgin).
     pub in_bytes: u64,
-    /// Written to block devices by whomever, O_DIRECT included (pgpgout).
+    /// Writes to block devices by all processes, O_DIRECT included (pgpgout).
     pub out_bytes: u64,
-    /// Pages of files read again that had been dropped from the page cache
-    /// (workingset_refault_file): what a larger memory would have spared.
+    /// Pages of files that were read again after they had been dropped from the page cache
+    /// (workingset_refault_file). A larger memory would have avoided these reads.
     pub refault_bytes: u64,
-    /// Read from swap (pswpin).
+    /// Reads from swap (pswpin).
     pub swap_in_bytes: u64,
-    /// Written to swap (pswpout).
+    /// Writes to swap (pswpout).
     pub swap_out_bytes: u64,
-    /// Page faults that had to wait for a device (pgmajfault).
+    /// Page faults that waited for a device (pgmajfault).
     pub major_faults: u64,
 }
 
-/// Time since boot in which tasks stood still, in microseconds (/proc/pressure; the kernel's
-/// accounting/psi.rst). "some": at least one task did; "full": all that were not idle did.
+/// Time since boot in which tasks were stalled, in microseconds (/proc/pressure; the kernel's
+/// accounting/psi.rst). "some": at least one task was; "full": all non-idle tasks were.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PressureSample {
@@ -124,7 +124,7 @@ pub struct PressureSample {
     pub memory_full_us: u64,
 }
 
-/// An array of md (/proc/mdstat).
+/// An md array (/proc/mdstat).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ArraySample {
@@ -132,15 +132,15 @@ pub struct ArraySample {
     pub level: String,
     /// Its members, as the kernel lists them.
     pub members: Vec<ArrayMember>,
-    /// Members it should have; 0 for levels that cannot miss any.
+    /// Number of members that it should have; 0 for levels without redundancy.
     pub wanted: u32,
-    /// Members that work.
+    /// Number of working members.
     pub working: u32,
-    /// What is being done to all of it; `None`: nothing.
+    /// The operation on the whole array; `None` if there is none.
     pub sync: Option<ArraySync>,
 }
 
-/// A member of an array of md.
+/// A member of an md array.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArrayMember {
     /// Kernel name.
@@ -152,31 +152,31 @@ pub struct ArrayMember {
     pub marks: String,
 }
 
-/// Work of md on a whole array.
+/// An operation of md on a whole array.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ArraySync {
     /// "resync", "recovery", "check" or "reshape".
     pub action: String,
-    /// Why it does not go on: "delayed" (another array on the same disks comes first), "pending"
-    /// (the array is read-only) or "remote"; `None` while it goes on.
+    /// Why it is stopped: "delayed" (another array on the same disks comes first), "pending" (the
+    /// array is read-only) or "remote"; `None` if it is running.
     pub waits: Option<String>,
-    /// Done, of each member.
+    /// Completed bytes of each member.
     pub done_bytes: u64,
-    /// To be done, of each member.
+    /// Total bytes of each member.
     pub total_bytes: u64,
-    /// Speed, as the kernel measures it over the last half minute.
+    /// Speed, which the kernel measures over the last half minute.
     pub bytes_per_second: u64,
 }
 
 impl ArraySync {
-    /// How much is done, from 0 to 1; `None` while it waits.
+    /// The completed share, from 0 to 1; `None` while it waits.
     pub fn fraction(&self) -> Option<f64> {
         let started = self.waits.is_none() && self.total_bytes > 0;
         started.then(|| (self.done_bytes as f64 / self.total_bytes as f64).min(1.0))
     }
 
-    /// Seconds until it is done at its present speed; `None` while it does not go on.
+    /// Seconds until its end at the current speed; `None` while it is stopped.
     pub fn seconds_left(&self) -> Option<f64> {
         let left = self.total_bytes.saturating_sub(self.done_bytes) as f64;
         (self.waits.is_none() && self.bytes_per_second > 0)
@@ -199,7 +199,7 @@ pub struct CpuSample {
     pub irq_ms: u64,
     /// Soft interrupts.
     pub softirq_ms: u64,
-    /// Taken by the hypervisor.
+    /// Stolen by the hypervisor.
     pub steal_ms: u64,
 }
 
@@ -238,17 +238,17 @@ pub struct DiskSample {
     pub flush_ticks_ms: u64,
 }
 
-/// /proc/PID/task/TID/schedstat of one worker.
+/// Scheduling times of one worker (/proc/PID/task/TID/schedstat).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkerSample {
     /// Time on a CPU.
     pub run_ns: u64,
-    /// Time runnable but waiting for one.
+    /// Time runnable but waiting for a CPU.
     pub delay_ns: u64,
 }
 
 impl CpuSample {
-    /// Each field from the two of this and another sample.
+    /// Combines each field of this and another sample.
     pub fn zip(&self, other: &Self, f: impl Fn(u64, u64) -> u64) -> Self {
         CpuSample {
             user_ms: f(self.user_ms, other.user_ms),
@@ -263,7 +263,7 @@ impl CpuSample {
 }
 
 impl DiskSample {
-    /// Each field from the two of this and another sample.
+    /// Combines each field of this and another sample.
     pub fn zip(&self, other: &Self, f: impl Fn(u64, u64) -> u64) -> Self {
         DiskSample {
             read_ios: f(self.read_ios, other.read_ios),
@@ -284,7 +284,7 @@ impl DiskSample {
         }
     }
 
-    /// What was counted since an earlier sample; a counter that went back, because the device was
+    /// The counts since an earlier sample. A counter that decreased, because the device was
     /// replaced, counts as 0. `in_flight` is that of this sample.
     pub fn since(&self, earlier: &Self) -> Self {
         DiskSample { in_flight: self.in_flight, ..self.zip(earlier, u64::saturating_sub) }

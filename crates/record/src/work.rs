@@ -1,21 +1,21 @@
-//! What a program did that a run ran (`ioengine=exec`), where the program tells of it.
+//! The work of a program that a run executes (`ioengine=exec`), if the program reports it.
 
 use crate::{Nanos, named};
 use serde::{Deserialize, Serialize};
 
-/// The work of a program, as it told it itself: what it did before and after is not part of it.
+/// The work that a program reports, without what it did before and after.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Work {
-    /// How much was done; `None` where that has no number.
+    /// The amount of work; `None` if it has no number.
     #[serde(default)]
     pub amount: Option<Amount>,
-    /// What was in memory when it began.
+    /// The content of the page cache at the start.
     #[serde(default)]
     pub cache: CacheState,
-    /// What it was made of, one after the other.
+    /// Its parts, in sequence.
     #[serde(default)]
     pub parts: Vec<WorkPart>,
-    /// Why it is not whole.
+    /// Why it is incomplete.
     #[serde(default)]
     pub failure: Option<String>,
 }
@@ -25,69 +25,69 @@ pub struct Work {
 pub struct Amount {
     /// How many.
     pub count: u64,
-    /// Of what.
+    /// The unit.
     pub unit: WorkUnit,
 }
 
-/// What an amount of work counts.
+/// The unit of an amount of work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WorkUnit {
-    /// Bytes, of what is not compressed.
+    /// Uncompressed bytes.
     #[default]
     Bytes,
     /// Files.
     Files,
     /// Rows of a table.
     Rows,
-    /// Programs that were compiled to see whether they do.
+    /// Test programs that were compiled.
     Checks,
 }
 
 named!(WorkUnit: Bytes "bytes", Files "files", Rows "rows", Checks "checks");
 
-/// What was in memory when work began.
+/// The content of the page cache at the start of work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CacheState {
-    /// Whatever work before had left there.
+    /// What earlier work left there.
     #[default]
     Warm,
-    /// The kernel was advised, file by file, to give up what it had of the files
-    /// (posix_fadvise(2), POSIX_FADV_DONTNEED); names and attributes may have stayed.
+    /// The kernel was advised, file by file, to drop its pages of the files (posix_fadvise(2),
+    /// POSIX_FADV_DONTNEED). Names and attributes may have remained.
     Advised,
-    /// Nothing that could be read again (/proc/sys/vm/drop_caches, 3).
+    /// Nothing of the files (/proc/sys/vm/drop_caches, 3).
     Dropped,
 }
 
 named!(CacheState: Warm "warm", Advised "advised", Dropped "dropped");
 
-/// A part of some work.
+/// A part of work.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkPart {
-    /// What was done ("gzip", "sync").
+    /// Its name ("gzip", "sync").
     pub name: String,
-    /// When it began, from the program's start.
+    /// Its start, from the program's start.
     pub from: Nanos,
-    /// How long it took.
+    /// Its length.
     pub length: Nanos,
-    /// CPU time that this process and its children used; `None` where a server did the work.
+    /// CPU time of this process and its children; `None` if a server did the work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu: Option<Nanos>,
 }
 
 impl Work {
-    /// Time that all its parts took.
+    /// Total time of its parts.
     pub fn length(&self) -> Nanos {
         Nanos(self.parts.iter().map(|part| part.length.0).sum())
     }
 
-    /// CPU time of all its parts; `None` where that of one is unknown.
+    /// CPU time of all parts; `None` if that of a part is unknown.
     pub fn cpu(&self) -> Option<Nanos> {
         self.parts.iter().map(|part| Some(part.cpu?.0)).sum::<Option<u64>>().map(Nanos)
     }
 
-    /// When its first part began and its last ended, from the program's start; `None` without any.
+    /// Start of its first part and end of its last, from the program's start; `None` without parts.
     pub fn window(&self) -> Option<(Nanos, Nanos)> {
         let (first, last) = (self.parts.first()?, self.parts.last()?);
         Some((first.from, last.from + last.length))

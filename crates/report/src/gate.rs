@@ -110,7 +110,7 @@ fn case(result: &GateResult, undecided_passes: bool) -> String {
     heading + &body + "    </testcase>\n"
 }
 
-/// Text as XML 1.0 has it; characters that it cannot hold are shown as "?".
+/// Text for XML 1.0; characters that it does not allow become "?".
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     for letter in text.chars() {

@@ -31,7 +31,7 @@ pub fn all(judged_sets: &[JudgedSet]) -> Vec<NamedPicture> {
 /// The picture of this name.
 ///
 /// # Errors
-/// When there is none; the message names the pictures there are.
+/// There is no such picture; the message names the existing ones.
 pub fn one(judged_sets: &[JudgedSet], name: &str) -> Result<Picture, String> {
     let mut all = all(judged_sets);
     match all.iter().position(|named| named.id == name) {

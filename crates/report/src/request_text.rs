@@ -1,6 +1,6 @@
 //! Text about requests to an object store.
 
-use judge::RequestMetrics;
+use record::RequestResult;
 use std::collections::BTreeMap;
 
 /// How the content of objects is protected in transit.
@@ -15,12 +15,12 @@ pub(crate) fn content_protection(kind: &str) -> &str {
 
 /// "200 x 7, 404 x 2, timeout x 1": answers by status, and failures without an answer by kind.
 /// Requests that were repeated are not counted.
-pub(crate) fn answers(request: &RequestMetrics) -> String {
+pub(crate) fn answers(request: &RequestResult) -> String {
     counts(&request.statuses, &request.failures)
 }
 
 /// The same for requests that were repeated.
-pub(crate) fn repeated_answers(request: &RequestMetrics) -> String {
+pub(crate) fn repeated_answers(request: &RequestResult) -> String {
     counts(&request.repeated_statuses, &request.repeated_failures)
 }
 

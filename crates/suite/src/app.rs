@@ -1,8 +1,8 @@
-//! `fathom app`: application benchmarks, in phases that are timed one after the other.
+//! `fathom app`: application benchmarks, in phases that are run and timed one after the other.
 //!
-//! A phase is a program that is run; what it did and how long that took is in
-//! [`record::RunRecord::work`]. A round goes through all phases in their order, because each works
-//! on what those before it left, so what drifts with time falls on all phases alike.
+//! Each phase runs a program, which reports its work and times in [`record::RunRecord::work`]. A
+//! round goes through all phases in order, because each phase works on the results of earlier ones.
+//! So influences that change with time affect all phases alike.
 
 mod conclusion;
 mod gain;
@@ -20,41 +20,40 @@ use std::collections::VecDeque;
 pub struct Phase {
     /// Name of its cell and its job ("gzip", "sqlite-index").
     pub name: String,
-    /// What it is, for people ("gzip of one archive, 64 MiB").
+    /// Its description ("gzip of one archive, 64 MiB").
     pub label: String,
-    /// The application it belongs to: when a phase fails, the other phases of its application are
-    /// skipped.
+    /// Its application. If a phase fails, the other phases of its application are skipped.
     pub work: String,
-    /// How long it is expected to take before it was ever run, what surrounds it included.
+    /// Its expected time before its first run, with preparation and end.
     pub duration: Nanos,
 }
 
-/// What is to be done.
+/// The setting of the benchmark.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Setting {
-    /// All phases, in their order.
+    /// All phases, in order.
     pub phases: Vec<Phase>,
-    /// How often.
+    /// The number of rounds.
     pub rounds: u32,
-    /// The program that carries out a phase …
+    /// The program that runs a phase …
     pub program: String,
     /// … with these arguments, split at spaces.
     pub arguments: String,
-    /// Where it works.
+    /// Its directory.
     pub directory: String,
 }
 
-/// The work, under way.
+/// The running suite.
 pub struct App {
     setting: Setting,
     left: VecDeque<(usize, u32)>,
-    /// How long each phase took when it was last run.
+    /// The time of the last run of each phase.
     known: Vec<Nanos>,
     spent: Nanos,
 }
 
 impl App {
-    /// From the beginning.
+    /// Starts with the first phase.
     pub fn new(setting: Setting) -> App {
         let phases = setting.phases.len();
         let round = |round| (0..phases).map(move |phase| (phase, round));
@@ -66,7 +65,7 @@ impl App {
         }
     }
 
-    /// The phase that is under way, or comes next.
+    /// The current or next phase.
     pub fn current(&self) -> Option<&Phase> {
         let (phase, _) = self.left.front()?;
         self.setting.phases.get(*phase)
@@ -94,7 +93,7 @@ impl Suite for App {
                 option("program", &self.setting.program),
                 option("arguments", &self.setting.arguments),
                 option("std_redirect", "0"),
-                // A compiler or a database that is asked to end is given the time to.
+                // Compilers and databases get the time that they need to end.
                 option("grace_time", "10"),
                 option("directory", &self.setting.directory.replace(':', "\\:")),
             ],

@@ -1,9 +1,9 @@
 //! `fathom knee`: throughput and latency at every depth, the knee on that curve, and the depth to use.
 //!
-//! Every depth is measured once a round, in an order drawn anew for each round, so that what changes
-//! with time does not fall on one depth alone. Then the depths between the ones that matter (around
-//! the knee, and where a bound on latency is crossed) are measured as often, those they are to be
-//! told from once more among them. Where the knee is, [`crate::knee`] says, with its source.
+//! Every depth is measured once per round, in a new random order, so that influences that change
+//! with time do not affect one depth alone. Then the depths between the important ones (around the
+//! knee, and where the latency crosses a bound) are measured as often, together with the depths
+//! that they are compared with. [`crate::knee`] defines the knee and names its source.
 
 mod access;
 mod bound;
@@ -27,30 +27,30 @@ use record::{Bytes, Cell, Coordinate, Direction, Nanos, RunRecord};
 use row::{knee_of, rows};
 use std::collections::VecDeque;
 
-/// What is measured, and how thoroughly.
+/// The setting of the measurement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
     /// The file or device.
     pub target: Target,
-    /// It is a file that is there, empty, and is filled first.
+    /// Whether it is an existing, empty file that is filled first.
     pub is_filled_first: bool,
     /// The accesses.
     pub access: Access,
-    /// Size of each.
+    /// Size of an access.
     pub block: Bytes,
-    /// How much of the target, from its beginning.
+    /// Size of the region, from the start of the target.
     pub region: Bytes,
-    /// I/Os in flight of each thread, rising.
+    /// I/Os in flight of each thread, in rising order.
     pub depths: Vec<u32>,
-    /// Depths between those are measured where it matters.
+    /// Whether important depths between these are measured too.
     pub is_refined: bool,
     /// Threads, each with its own I/Os in flight.
     pub threads: u32,
-    /// How often every depth is measured.
+    /// Number of rounds.
     pub repeat: u32,
     /// Length of the window at each depth.
     pub time: Nanos,
-    /// What the latency must keep to.
+    /// The bounds of the latency.
     pub bounds: Vec<Bound>,
     /// Seed of the order and of the offsets.
     pub seed: u64,
@@ -62,8 +62,8 @@ impl Setting {
         Nanos((self.time.0 / 5).clamp(50_000_000, 2_000_000_000))
     }
 
-    /// What one thread works in: sequential ones share the region, for one that follows another would
-    /// find what that had read in a cache.
+    /// Size of one thread's region. Sequential threads divide the region, because a thread that
+    /// follows another would find its data in a cache.
     fn region_each(&self) -> Bytes {
         match self.access.is_sequential() {
             true => {
@@ -101,7 +101,7 @@ impl Setting {
     }
 }
 
-/// The measurement, under way.
+/// The running suite.
 pub struct Curve {
     setting: Setting,
     stage: Stage,
@@ -116,7 +116,7 @@ enum Stage {
 }
 
 impl Curve {
-    /// From the beginning.
+    /// Starts at the beginning.
     pub fn new(setting: Setting) -> Curve {
         let stage = if setting.is_filled_first { Stage::Filling } else { Curve::coarse(&setting) };
         Curve { setting, stage, measured: Vec::new(), spent: Nanos::default() }
@@ -132,8 +132,8 @@ impl Curve {
         Stage::Depths { left, is_fine: false }
     }
 
-    /// The depths between those that matter, together with those they are compared with; none if those
-    /// are already neighbours.
+    /// The depths between the important ones, together with those that they are compared with; none
+    /// if the important ones are neighbours.
     fn fine(&self) -> Stage {
         let setting = &self.setting;
         let rows = rows(&self.measured, setting.seed);
@@ -174,7 +174,7 @@ impl Curve {
             return vec![given_up];
         }
         if failure(record).is_some() {
-            // What fails at one depth fails at the next.
+            // A failure at one depth would repeat at the next.
             self.stage = Stage::Over;
             return Vec::new();
         }
@@ -187,11 +187,11 @@ impl Curve {
         Vec::new()
     }
 
-    /// Time that is left, of the present stage and of those that will most likely follow.
+    /// Remaining time of the current stage and of those that will probably follow.
     fn left(&self) -> Nanos {
         let setting = &self.setting;
         let one = setting.step(1, 0).duration.0;
-        // The knee with a depth on either side, and three more for each bound.
+        // The knee with a depth on each side, and three more for each bound.
         let fine = if setting.is_refined { 3 + 3 * setting.bounds.len() as u64 } else { 0 };
         let fine = fine * u64::from(setting.repeat);
         let coarse = setting.depths.len() as u64 * u64::from(setting.repeat);
@@ -204,7 +204,7 @@ impl Curve {
     }
 }
 
-/// Every depth once a round, each round in an order of its own.
+/// Every depth once per round, each round in its own order.
 fn rounds(depths: &[u32], first: u32, count: u32, seed: u64) -> VecDeque<(u32, u32)> {
     let mut draw = Draw::new(seed ^ u64::from(first));
     let mut all = VecDeque::new();

@@ -21,18 +21,18 @@ use record::{Bytes, Cell, Direction, Nanos, RunRecord};
 const FILL_TIME: Nanos = Nanos::from_millis(6_000);
 const RAMP: Nanos = Nanos::from_millis(250);
 
-/// What is to be diagnosed.
+/// The setting of the diagnosis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// The file; it is there, and empty.
+    /// The file, which exists and is empty.
     pub target: Target,
-    /// How much of it is filled.
+    /// Size of its filled part.
     pub size: Bytes,
     /// Seed of the offsets.
     pub seed: u64,
 }
 
-/// The diagnosis, under way.
+/// The running suite.
 pub struct Diagnose {
     setting: Setting,
     filled: Option<Bytes>,
@@ -43,13 +43,13 @@ pub struct Diagnose {
 }
 
 impl Diagnose {
-    /// From the beginning.
+    /// Starts at the first step.
     pub fn new(setting: Setting) -> Diagnose {
         let spent = Nanos::default();
         Diagnose { setting, filled: None, done: 0, over: false, spent, failed: None }
     }
 
-    /// Why it could not begin.
+    /// Why it could not start.
     pub fn failed(&self) -> Option<&Failure> {
         self.failed.as_ref()
     }

@@ -1,4 +1,4 @@
-//! Figures of several rounds as one, with the interval that holds the true one in 95 of 100 cases.
+//! Figures over several rounds, with the interval that contains the true value in 95 of 100 cases.
 
 use judge::stats::{Estimate, mean_of_series, percentile_interval, summary};
 use record::{Direction, Histogram, JobRecord};
@@ -15,7 +15,7 @@ pub struct Estimated {
 impl Estimated {
     pub(crate) fn new(value: f64, estimate: Estimate) -> Estimated {
         let bounded = estimate.low.is_finite() && estimate.high.is_finite();
-        // Neither rates nor times are below nothing.
+        // Rates and times are never negative.
         let interval = bounded.then_some((estimate.low.max(0.0), estimate.high));
         Estimated { value, interval }
     }
@@ -57,8 +57,8 @@ pub(crate) fn ratio(values: &[f64], of: &[f64], seed: u64) -> Option<Estimated> 
     Some(Estimated::new(value, Estimate { value, low: low.exp(), high: high.exp() }))
 }
 
-/// IOPS from those of each round: how they vary from round to round, which takes in more of what
-/// varies than one round can show. One round alone is judged by its course.
+/// IOPS over the rounds. The interval comes from their variation between rounds, which includes
+/// more influences than one round can show. A single round is judged by its course.
 pub(crate) fn iops_estimate(rounds: &[f64], course: &[f64], seed: u64) -> Estimated {
     match rounds {
         [one] => Estimated::new(*one, mean_of_series(course, seed)),
@@ -75,22 +75,22 @@ pub(crate) fn course(job: &JobRecord, direction: Direction) -> Vec<f64> {
     whole.map(|i| i.ios[direction] as f64 / i.length.seconds()).collect()
 }
 
-/// The mean of all rounds together, with the interval that the rounds' own means give; one round
-/// alone gives none, for its I/Os are not independent of each other.
+/// The mean over all rounds, with an interval from the means of the rounds. A single round has no
+/// interval, because its I/Os are not independent of each other.
 pub(crate) fn mean_estimate(rounds: &[&Histogram], seed: u64) -> Estimated {
     let mut all = Histogram::new();
     rounds.iter().for_each(|histogram| all.merge(histogram));
     let own = rounds.iter().map(|round| round.mean().max(1.0).ln());
     let mean = summary(&own.collect::<Vec<_>>(), seed).mean;
     let value = all.mean();
-    // Both ends are of the geometric mean, which is not quite the value.
+    // The interval is that of the geometric mean, which differs slightly from the value.
     let (low, high) = (mean.low.exp().min(value), mean.high.exp().max(value));
     let interval = (rounds.len() > 1).then_some((low, high));
     Estimated { value, interval }
 }
 
-/// A percentile of all rounds together. Its interval holds both that of the latencies as they were
-/// drawn (order statistics) and that of the rounds' own percentiles around their mean.
+/// A percentile over all rounds. Its interval contains that of the latencies (order statistics) and
+/// that of the rounds' percentiles around their mean.
 pub(crate) fn percentile_estimate(rounds: &[&Histogram], p: f64, seed: u64) -> Estimated {
     let mut all = Histogram::new();
     rounds.iter().for_each(|histogram| all.merge(histogram));
@@ -100,12 +100,12 @@ pub(crate) fn percentile_estimate(rounds: &[&Histogram], p: f64, seed: u64) -> E
     };
     let (mut low, mut high) = (low as f64, high as f64);
     if rounds.len() > 1 {
-        // Of their logarithms: latencies vary by factors, and are never below nothing.
+        // From their logarithms: latencies vary by factors, and are never negative.
         let own = rounds.iter().map(|round| (round.percentile(p).max(1) as f64).ln());
         let mean = summary(&own.collect::<Vec<_>>(), seed).mean;
         (low, high) = (low.min(mean.low.exp()), high.max(mean.high.exp()));
     }
-    // No percentile is below the smallest latency there is.
+    // No percentile is below the smallest latency.
     Estimated { value, interval: Some((low.max(all.min() as f64), high)) }
 }
 

@@ -1,5 +1,5 @@
-//! What runs over varied dimensions show: one figure of each, by where it stands. Tables and
-//! pictures of sweeps are made from it.
+//! One figure of runs over varied dimensions, by coordinates. Tables and pictures of sweeps are
+//! made from it.
 
 use crate::outcome::failure;
 use judge::Measure;
@@ -11,55 +11,55 @@ use std::collections::BTreeMap;
 /// A figure over all combinations of some dimensions' values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Grid {
-    /// Which figure.
+    /// The figure.
     pub measure: Measure,
-    /// What was varied, in order.
+    /// The dimensions, in order.
     pub dimensions: Vec<Dimension>,
-    /// What is not missing, by the place of its values in each dimension.
+    /// The known figures, by the indices of their values in each dimension.
     readings: BTreeMap<Vec<usize>, Reading>,
 }
 
-/// Something that was varied.
+/// A dimension.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Dimension {
     /// Its name ("bs").
     pub name: String,
-    /// What it was set to: numbers rising, when all are numbers; otherwise in order of their first
-    /// appearance, or as whoever made the dimension has it.
+    /// Its values: in rising order if all are numbers, otherwise in order of their first appearance
+    /// or in the order given.
     pub values: Vec<GridValue>,
 }
 
 /// A value of a dimension.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GridValue {
-    /// As given ("64k"); empty only where whoever made the dimension asks for runs without it.
+    /// As given ("64k"); empty only for runs without the dimension, if the caller includes them.
     pub text: String,
     /// As a number, if it is one: 65536.
     pub number: Option<f64>,
 }
 
-/// What is known of the figure at one place.
+/// The figure of a cell.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Reading {
-    /// Nothing ran there to its end.
+    /// No run of the cell was completed.
     #[default]
     Missing,
-    /// All that ran there failed; why the last did.
+    /// All runs of the cell failed; the reason of the last.
     Failed(String),
-    /// What ran there has no such figure: no reads, no latencies.
+    /// Its runs have no such figure: no reads, no latencies.
     Absent,
-    /// It was measured.
+    /// The measured figure.
     Measured(Measured),
 }
 
-/// A figure measured, in the unit of its measure.
+/// A measured figure, in the unit of its measure.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measured {
-    /// In each repeat, in order of the rounds.
+    /// The values of the repeats, in order of the rounds.
     pub values: Vec<f64>,
-    /// What they say together; the interval of the mean has no ends where there is one only.
+    /// Their summary; the interval of the mean has no ends if there is only one.
     pub summary: Summary,
-    /// Further repeats that failed; they count for nothing.
+    /// Number of failed repeats, which are not included.
     pub failed: usize,
 }
 
@@ -123,9 +123,9 @@ fn number(text: &str) -> Option<f64> {
     digits.parse::<f64>().ok().map(|value| value * 1024_f64.powi(power))
 }
 
-/// The dimensions of a set and their values; of runs that stand nowhere, one dimension "cell" with
-/// their names. Runs that lack one of them, such as the one that fills a file before the others read
-/// it, are no part of what was varied and add no value.
+/// The dimensions of a set and their values; for runs without coordinates, one dimension "cell"
+/// with their names. Runs that lack a dimension, such as the one that fills a file before the
+/// others read it, were not varied and add no value.
 pub fn dimensions(set: &RecordSet) -> Vec<Dimension> {
     let mut found: Vec<Dimension> = Vec::new();
     let all: Vec<Vec<Coordinate>> = coordinates(set);
@@ -146,12 +146,12 @@ pub fn dimensions(set: &RecordSet) -> Vec<Dimension> {
     found
 }
 
-/// Whether a run stands in every dimension: what only prepares the others does not.
+/// Whether a run has a coordinate in every dimension. Runs that only prepare others do not.
 pub fn is_whole(at: &[Coordinate], dimensions: &[Dimension]) -> bool {
     at.len() >= dimensions.len()
 }
 
-/// Where each run stands.
+/// The coordinates of each run.
 fn coordinates(set: &RecordSet) -> Vec<Vec<Coordinate>> {
     let named = |run: &RunRecord| run.cell.as_ref().map_or(&[][..], |cell| &cell.at).to_vec();
     let all: Vec<_> = set.runs.iter().map(named).collect();
@@ -171,8 +171,8 @@ fn value_of<'a>(at: &'a [Coordinate], dimension: &str) -> &'a str {
     at.iter().find(|known| known.dimension == dimension).map_or("", |known| known.value.as_str())
 }
 
-/// The figure that says most of the work of a set, by its name: bandwidth where all blocks are
-/// large (64 KiB and more) or the work is IOzone's, IOPS otherwise.
+/// The name of the most telling figure of a set: bandwidth if all blocks are large (64 KiB and
+/// more) or the work is IOzone's, otherwise IOPS.
 pub fn usual_measure(set: &RecordSet) -> &'static str {
     const LARGE: u64 = 64 << 10;
     let jobs = || set.runs.iter().flat_map(|run| &run.jobs);
@@ -182,7 +182,7 @@ pub fn usual_measure(set: &RecordSet) -> &'static str {
 }
 
 impl Grid {
-    /// The figure over the dimensions that the runs of the set have.
+    /// The figure over the dimensions of the runs of the set.
     pub fn of(set: &RecordSet, measure: &Measure) -> Grid {
         Grid::over(set, measure, dimensions(set))
     }
@@ -196,7 +196,7 @@ impl Grid {
             let place = |dimension: &Dimension| dimension.place(value_of(at, &dimension.name));
             if let Some(at) = dimensions.iter().map(place).collect::<Option<Vec<_>>>() {
                 let here = runs.entry(at).or_default();
-                // What was run again counts as it went the last time.
+                // If a cell was run again, its last run counts.
                 here.retain(|known| run.cell.is_none() || known.cell != run.cell);
                 here.push(run);
             }
@@ -209,17 +209,17 @@ impl Grid {
         Grid { measure: measure.clone(), dimensions, readings }
     }
 
-    /// What is known where each dimension has the value at this place in its list.
+    /// The figure of the cell with these indices of values.
     pub fn at(&self, place: &[usize]) -> &Reading {
         self.readings.get(place).unwrap_or(&Reading::Missing)
     }
 
-    /// All places where something is known, and what; the last dimension changes fastest.
+    /// All cells with a known figure; the last dimension changes fastest.
     pub fn readings(&self) -> impl Iterator<Item = (&[usize], &Reading)> {
         self.readings.iter().map(|(place, reading)| (place.as_slice(), reading))
     }
 
-    /// Which of the dimensions has this name.
+    /// The index of the dimension with this name.
     pub fn dimension(&self, name: &str) -> Option<usize> {
         self.dimensions.iter().position(|dimension| dimension.name == name)
     }
@@ -229,7 +229,7 @@ fn round(cell: Option<&Cell>) -> u32 {
     cell.map_or(0, |cell| cell.round)
 }
 
-/// What repeats say of the figure.
+/// The figure over repeats.
 fn reading(runs: &[&RunRecord], measure: &Measure, seed: u64) -> Reading {
     let whole = runs.iter().filter(|run| run.interrupted_by.is_none());
     let (failed, good): (Vec<&RunRecord>, Vec<&RunRecord>) =

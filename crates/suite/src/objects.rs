@@ -1,43 +1,32 @@
-//! What a run against an object store shows: each kind of request with its throughput, its seconds
-//! and its latencies.
+//! The figures of a run against an object store: each kind of request with its throughput, its
+//! seconds and its latencies.
 
 use crate::findings::merge_by_check;
 use judge::{Finding, Judged};
 use record::{
-    Bytes, Direction, Exchange, Histogram, HostResult, JobRecord, Nanos, RequestResult, RunRecord,
-    ServerProcess,
+    Direction, Exchange, Histogram, JobRecord, Nanos, RequestResult, RunRecord, ServerProcess,
 };
 use std::collections::BTreeMap;
 
 /// The name of whole multipart uploads, which are several requests each.
 pub const MULTIPART: &str = "MULTIPART";
 
-/// What a run shows.
+/// The figures of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Conclusion {
-    /// One for each kind of request, and one for whole uploads where there were parts.
+    /// One for each kind of request, and one for whole uploads if there were parts.
     pub operations: Vec<Operation>,
     /// Length of the measured window.
     pub elapsed: Nanos,
-    /// Requests in flight at most.
+    /// Maximum number of requests in flight.
     pub concurrent: u32,
-    /// Hosts with their ports.
-    pub endpoints: Vec<String>,
-    /// What went to each of them, where there are several.
-    pub hosts: Vec<HostResult>,
-    /// "signed", "unsigned" or "none".
-    pub content: String,
-    /// "off", "verified" or "insecure".
-    pub tls: String,
-    /// Connections that were made.
-    pub connections: u64,
-    /// CPU time that this machine spent on the requests, in seconds.
+    /// The requests of all workers, and their connections.
+    pub exchange: Exchange,
+    /// CPU time of this machine for the requests, in seconds.
     pub cpu_seconds: f64,
     /// Processes of this machine that served the requests.
     pub servers: Vec<ServerProcess>,
-    /// The first of each kind of failure, in words.
-    pub failures: Vec<String>,
-    /// What the checks found, the gravest first.
+    /// The findings of the checks, the gravest first.
     pub findings: Vec<Finding>,
     /// The signal that ended it.
     pub interrupted_by: Option<i32>,
@@ -46,41 +35,31 @@ pub struct Conclusion {
 /// The requests of one kind.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Operation {
-    /// "PUT", "GET", …
-    pub name: String,
-    /// What is counted: "obj", or "keys" of lists.
+    /// Their counts and times; whole uploads have the name [`MULTIPART`].
+    pub requests: RequestResult,
+    /// The unit of counts: "obj", or "keys" of lists.
     pub unit: &'static str,
-    /// How many were answered as they should be.
-    pub good: u64,
-    /// How many were sent, repeats included.
-    pub sent: u64,
-    /// How many failed and were not repeated.
-    pub failed: u64,
-    /// How many repeated a failed one.
-    pub retries: u64,
-    /// How many were sent once more, for their connection was closed before any answer.
-    pub resent: u64,
-    /// Bytes of content that good ones moved.
-    pub bytes: Bytes,
     /// Over the whole window.
     pub average: Rate,
-    /// Of the whole seconds; `None`: there is none between the first and the last.
+    /// Over the whole seconds; `None` if there is none between the first and the last.
     pub seconds: Option<Seconds>,
-    /// From beginning to end, of good ones.
-    pub latency: Histogram,
-    /// EndCondition the first byte of the answer, of good ones; empty for whole uploads.
-    pub first_byte: Histogram,
-    /// From the moment it was due until its end, where there is a rate.
+    /// From the moment when it was due until its end, if there is a rate.
     pub response: Option<Histogram>,
-    /// What went wrong: status or kind, and how often.
-    pub errors: BTreeMap<String, u64>,
-    /// The same of what was followed by a repeat.
-    pub repeated: BTreeMap<String, u64>,
-    /// How many had no answer when the run was ended by its user.
-    pub unfinished: u64,
 }
 
-/// How much was done in a second.
+impl Operation {
+    /// Failures, by status or kind.
+    pub fn errors(&self) -> BTreeMap<String, u64> {
+        count_errors(&self.requests.statuses, &self.requests.failures)
+    }
+
+    /// Failures that were followed by a repeat, by status or kind.
+    pub fn repeated(&self) -> BTreeMap<String, u64> {
+        count_errors(&self.requests.repeated_statuses, &self.requests.repeated_failures)
+    }
+}
+
+/// The throughput of a second.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Rate {
     /// Bytes of content.
@@ -89,21 +68,21 @@ pub struct Rate {
     pub count: f64,
 }
 
-/// The seconds of a run, without the first, in which connections are made, and the last, which is
-/// not a whole one.
+/// The seconds of a run without the first, in which connections are made, and the last, which is
+/// not whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Seconds {
-    /// How many.
+    /// Number of seconds.
     pub count: usize,
-    /// That in which most was done.
+    /// The fastest second.
     pub fastest: Rate,
-    /// That in the middle.
+    /// The median.
     pub median: Rate,
-    /// That in which least was done.
+    /// The slowest second.
     pub slowest: Rate,
 }
 
-/// What a run shows.
+/// The figures of a run.
 pub fn conclude(record: &RunRecord, judged: &Judged) -> Conclusion {
     let began = record.jobs.iter().map(|job| job.started).min().unwrap_or_default();
     let ended = record.jobs.iter().map(|job| job.ended).max().unwrap_or_default();
@@ -115,14 +94,9 @@ pub fn conclude(record: &RunRecord, judged: &Judged) -> Conclusion {
         operations: operations(record, &all, took),
         elapsed: took,
         concurrent: record.jobs.iter().map(|job| job.workload.iodepth).sum(),
-        endpoints: all.endpoints,
-        hosts: all.hosts,
-        content: all.content,
-        tls: all.tls,
-        connections: all.connections,
+        exchange: all,
         cpu_seconds: record.jobs.iter().map(cpu).sum::<u64>() as f64 / 1e9,
         servers: record.evidence.servers.clone(),
-        failures: all.failures,
         findings: merge_by_check(judged.findings.clone()),
         interrupted_by: record.interrupted_by,
     }
@@ -142,40 +116,29 @@ fn operations(record: &RunRecord, all: &Exchange, took: Nanos) -> Vec<Operation>
         };
         Operation {
             response: direction.and_then(|direction| response(record, direction)),
-            ..operation(&result.request, result, took)
+            ..operation(result, took)
         }
     });
     whole.into_iter().chain(each).collect()
 }
 
-fn operation(name: &str, result: &RequestResult, took: Nanos) -> Operation {
-    let lists = name == "LIST";
+fn operation(result: &RequestResult, took: Nanos) -> Operation {
+    let lists = result.request == "LIST";
     let done = if lists { result.keys } else { result.good };
     let rate = |second: &record::Second| Rate {
         bytes: second.bytes,
         count: if lists { second.keys as f64 } else { second.requests as f64 },
     };
     Operation {
-        name: name.into(),
+        requests: result.clone(),
         unit: if lists { "keys" } else { "obj" },
-        good: result.good,
-        sent: result.sent,
-        failed: result.failed(),
-        retries: result.retries,
-        resent: result.resent,
-        bytes: result.bytes,
         average: average(result.bytes.0, done, took),
         seconds: seconds(&result.seconds.iter().map(rate).collect::<Vec<_>>()),
-        latency: result.whole.clone(),
-        first_byte: result.first_byte.clone(),
         response: None,
-        errors: count_errors(&result.statuses, &result.failures),
-        repeated: count_errors(&result.repeated_statuses, &result.repeated_failures),
-        unfinished: result.unfinished,
     }
 }
 
-/// What went wrong, by status or kind.
+/// Failures, by status or kind.
 fn count_errors(
     statuses: &BTreeMap<u16, u64>,
     failures: &BTreeMap<String, u64>,
@@ -187,27 +150,22 @@ fn count_errors(
 
 /// Uploads of several parts, as the whole objects that they make.
 fn whole_uploads(record: &RunRecord, took: Nanos) -> Operation {
-    let (mut good, mut bytes, mut latency) = (0, 0, Histogram::default());
+    let mut uploads = RequestResult { request: MULTIPART.into(), ..RequestResult::default() };
     for job in &record.jobs {
         let result = &job.results[Direction::Write];
-        good += result.ios;
-        bytes += result.bytes.0;
+        uploads.good += result.ios;
+        uploads.bytes.0 += result.bytes.0;
         let whole = result.latency.clat.as_ref().or(result.latency.lat.as_ref());
-        whole.into_iter().for_each(|histogram| latency.merge(histogram));
+        whole.into_iter().for_each(|histogram| uploads.whole.merge(histogram));
     }
     let errors = record.jobs.iter().flat_map(|job| &job.errors);
     let errors = errors.filter(|error| error.operation == "write");
-    let failed: u64 = errors.map(|error| error.count).sum();
+    uploads.sent = uploads.good + errors.map(|error| error.count).sum::<u64>();
     Operation {
-        name: MULTIPART.into(),
         unit: "obj",
-        good,
-        sent: good + failed,
-        failed,
-        bytes: Bytes(bytes),
-        average: average(bytes, good, took),
-        latency,
+        average: average(uploads.bytes.0, uploads.good, took),
         response: response(record, Direction::Write),
+        requests: uploads,
         ..Operation::default()
     }
 }
@@ -246,6 +204,7 @@ fn seconds(all: &[Rate]) -> Option<Seconds> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use record::Bytes;
     use record::Second;
 
     fn job(seconds: &[(u64, f64)]) -> JobRecord {
@@ -286,17 +245,23 @@ mod tests {
         let record = RunRecord { jobs: vec![one, two], ..RunRecord::default() };
         let conclusion = conclude(&record, &Judged::default());
         let [get] = &conclusion.operations[..] else { panic!("{conclusion:?}") };
-        assert_eq!((get.name.as_str(), get.good, get.sent), ("GET", 20, 32));
-        assert_eq!((get.failed, get.retries, get.unfinished), (4, 6, 2));
-        assert_eq!(get.repeated, [("429".to_owned(), 2), ("reset".to_owned(), 4)].into());
+        assert_eq!(
+            (get.requests.request.as_str(), get.requests.good, get.requests.sent),
+            ("GET", 20, 32)
+        );
+        assert_eq!(
+            (get.requests.failed(), get.requests.retries, get.requests.unfinished),
+            (4, 6, 2)
+        );
+        assert_eq!(get.repeated(), [("429".to_owned(), 2), ("reset".to_owned(), 4)].into());
         assert_eq!(get.average, Rate { bytes: 400.0, count: 4.0 });
         let seconds = get.seconds.unwrap();
         assert_eq!(seconds.count, 3);
         assert_eq!((seconds.slowest.bytes, seconds.fastest.count), (40.0, 6.0));
         assert_eq!(seconds.median, Rate { bytes: 41.0, count: 5.0 });
-        assert_eq!(get.latency.count(), 20);
-        assert_eq!(get.errors, [("503".to_owned(), 2), ("timeout".to_owned(), 2)].into());
-        assert_eq!(conclusion.failures.len(), 1);
+        assert_eq!(get.requests.whole.count(), 20);
+        assert_eq!(get.errors(), [("503".to_owned(), 2), ("timeout".to_owned(), 2)].into());
+        assert_eq!(conclusion.exchange.failures.len(), 1);
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! `fathom precondition`: a device or file brought to the state it has after long use.
+//! `fathom precondition`: brings a device or file into the state after long use.
 //!
-//! It is written once from end to end in blocks of 1 MiB, then at random in blocks of 4 KiB until it
-//! is steady. SNIA's specification writes the device twice before; here the random rounds go on
-//! until the figures themselves say that it is enough, and one pass leaves no block unwritten.
+//! It is written once from end to end in blocks of 1 MiB, then at random in blocks of 4 KiB until
+//! it is steady. SNIA's specification writes the device twice first. Here the random rounds
+//! continue until the figures are steady, and one pass leaves no block unwritten.
 
 use crate::outcome::{bytes_moved, interrupted_by, run_duration, summarize_run, total_duration};
 use crate::saturate::{Rounds, Saturation, SteadyProgress};
@@ -10,24 +10,24 @@ use crate::target::{FILL, FILL_SPEED, LARGE};
 use crate::{Expected, Failure, Step, Suite, Target, failure};
 use record::{Bytes, Direction, Nanos, RecordSet, RunRecord};
 
-/// What is to be preconditioned, and for how long at most.
+/// The setting of a preconditioning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
     /// The device or file.
     pub target: Target,
-    /// How much of it.
+    /// Size of its region.
     pub size: Bytes,
-    /// Random rounds at most.
+    /// Maximum number of random rounds.
     pub rounds_max: u32,
-    /// Time at most, the sequential pass included.
+    /// Maximum time, including the sequential pass.
     pub time_max: Option<Nanos>,
-    /// Length of a round; `None`: as suits size and speed.
+    /// Length of a round; `None`: by size and speed.
     pub round: Option<Nanos>,
     /// Seed of the offsets.
     pub seed: u64,
 }
 
-/// Preconditioning, under way.
+/// The running suite.
 pub struct Precondition {
     setting: Setting,
     stage: Stage,
@@ -42,12 +42,12 @@ enum Stage {
 }
 
 impl Precondition {
-    /// From the beginning.
+    /// Starts at the sequential pass.
     pub fn new(setting: Setting) -> Precondition {
         Precondition { setting, stage: Stage::Filling, spent: Nanos::default(), failed: None }
     }
 
-    /// Why it ended early, when it did for another reason than a signal or a limit.
+    /// Why it ended early, if not by a signal or a limit.
     pub fn failed(&self) -> Option<&Failure> {
         self.failed.as_ref()
     }
@@ -131,37 +131,37 @@ impl Suite for Precondition {
     }
 }
 
-/// What preconditioning did.
+/// The results of a preconditioning.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Conclusion {
-    /// Written from end to end.
+    /// Bytes that were written from end to end.
     pub filled: Bytes,
-    /// Of so much.
+    /// Size of the region.
     pub size: Bytes,
-    /// How fast, in bytes a second.
+    /// Speed of that, in bytes per second.
     pub bytes_per_second: f64,
-    /// How the random rounds went.
+    /// The course of the random rounds.
     pub course: SteadyProgress,
     /// Time it took.
     pub elapsed: Nanos,
-    /// Why it ended, when an error ended it.
+    /// The error that ended it.
     pub failure: Option<Failure>,
     /// The signal that ended it.
     pub interrupted_by: Option<i32>,
 }
 
 impl Conclusion {
-    /// All of it was written and the disk is steady.
+    /// Whether the whole region was written and the disk is steady.
     pub fn is_steady(&self) -> bool {
         // The last piece of a device may be smaller than a block.
         self.filled.0 + LARGE.0 > self.size.0 && self.course.is_steady()
     }
 }
 
-/// What the records of a preconditioning show.
+/// The conclusion from the records of a preconditioning.
 pub fn conclude(set: &RecordSet) -> Conclusion {
     let is_fill = |run: &&RunRecord| run.cell.as_ref().is_some_and(|cell| cell.name == FILL);
-    // The last one: those before it were given up at once.
+    // The last one counts, as the earlier ones failed at once.
     let fill = set.runs.iter().rfind(is_fill);
     let size = fill.and_then(|run| run.jobs.first()).map(|job| job.workload.region);
     let written = fill.map_or(0, |run| bytes_moved(run, Direction::Write));

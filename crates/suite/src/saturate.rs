@@ -1,8 +1,8 @@
 //! Rounds of random writes until a disk reaches steady state.
 //!
-//! Fresh flash writes as long as it has empty blocks; what a disk sustains shows when it must make
-//! room first. The criterion is that of SNIA's Performance Test Specification: over five rounds the
-//! figures stay within 20 % of their average, and the slope of their best line within 10 %.
+//! Fresh flash has empty blocks to write to. Its sustained speed shows only when it must free
+//! blocks first. The criterion is that of SNIA's Performance Test Specification: over five rounds
+//! the figures stay within 20 % of their average, and the slope of their best line within 10 %.
 
 use crate::order::Draw;
 use crate::outcome::{run_duration, summarize_run};
@@ -11,35 +11,35 @@ use crate::{Expected, Step, Suite, failure};
 use judge::stats::{STEADY_ROUNDS, SteadyState, steady_state};
 use record::{Bytes, Cell, Direction, Nanos, RunRecord};
 
-/// Name of its runs.
+/// Name of the runs.
 pub(crate) const CELL: &str = "precondition";
-/// The rounds that have to be alike.
+/// Number of rounds that must be alike.
 pub const WINDOW: u32 = STEADY_ROUNDS as u32;
-/// I/Os in flight: enough to keep any disk busy.
+/// I/Os in flight, enough to keep any disk busy.
 const DEPTH: u32 = 32;
 const BLOCK: Bytes = Bytes(4096);
 
-/// How random writes go on.
+/// The setting of the random writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rounds {
-    /// Of the target, from its beginning.
+    /// Size of the region, from the start of the target.
     pub region: Bytes,
-    /// Length of one; `None`: as suits the speed of the target.
+    /// Length of a round; `None`: by the speed of the target.
     pub round: Option<Nanos>,
     /// The largest number of rounds.
     pub rounds_max: u32,
-    /// After this time it is given up.
+    /// Maximum time.
     pub time_max: Option<Nanos>,
     /// Seed of the offsets.
     pub seed: u64,
 }
 
-/// Length of a round where nothing is known of the speed: SNIA's.
+/// Length of a round if the speed is unknown: SNIA's.
 const ROUND: Nanos = Nanos(60_000_000_000);
 
 impl Rounds {
-    /// The length of a round: what it takes to write the region once at `bytes_per_second`, between
-    /// 2 s and SNIA's minute. A small file has not to be written hundreds of times a round.
+    /// The length of a round: the time to write the region once at `bytes_per_second`, between 2 s
+    /// and SNIA's minute. So a small file is not written hundreds of times per round.
     pub(crate) fn length(region: Bytes, bytes_per_second: f64) -> Nanos {
         if bytes_per_second <= 0.0 {
             return ROUND;
@@ -48,7 +48,7 @@ impl Rounds {
         Nanos((once.clamp(2.0, 60.0) * 1e9) as u64)
     }
 
-    /// How the rounds among the given runs went.
+    /// The course of the rounds among these runs.
     pub fn course<'a>(runs: impl Iterator<Item = &'a RunRecord>) -> SteadyProgress {
         let rounds = runs.filter(|run| run.cell.as_ref().is_some_and(|cell| cell.name == CELL));
         let iops = rounds.filter_map(|run| Some(summarize_run(run, Direction::Write)?.iops));
@@ -59,9 +59,9 @@ impl Rounds {
 /// IOPS of the rounds, and whether they are steady.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SteadyProgress {
-    /// IOPS of each.
+    /// IOPS of each round.
     pub iops: Vec<f64>,
-    /// The last [`WINDOW`] of them against the criterion; `None` when there were fewer.
+    /// The last [`WINDOW`] rounds compared with the criterion; `None` if there are fewer.
     pub last: Option<SteadyState>,
 }
 
@@ -71,7 +71,7 @@ impl SteadyProgress {
         SteadyProgress { iops, last }
     }
 
-    /// The disk is steady.
+    /// Whether the disk is steady.
     pub fn is_steady(&self) -> bool {
         self.last.is_some_and(|last| last.is_steady)
     }
@@ -88,13 +88,13 @@ pub struct Saturation {
 }
 
 impl Saturation {
-    /// From the first round.
+    /// Starts with the first round.
     pub fn new(target: Target, rounds: Rounds) -> Saturation {
         let (course, spent) = (SteadyProgress::default(), Nanos::default());
         Saturation { target, rounds, course, done: 0, spent, over: false }
     }
 
-    /// How it went so far.
+    /// The course so far.
     pub fn course(&self) -> &SteadyProgress {
         &self.course
     }

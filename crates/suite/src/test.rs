@@ -1,8 +1,8 @@
-//! `fathom test`: what storage does, in eight cells that each stand for a kind of work.
+//! `fathom test`: the performance of storage, in eight cells for typical kinds of work.
 //!
-//! One file is written with data that does not compress; the knees of random reads and writes are
-//! looked for; then every cell is run once a round, in an order drawn anew for each round, so that
-//! what changes with time (heat, a neighbour, a cache that fills) does not fall on one cell alone.
+//! One file is written with incompressible data. Then the knees of random reads and writes are
+//! searched. Then every cell is run once per round, in a new random order, so that influences that
+//! change with time (heat, a neighbour, a cache that fills) do not affect one cell alone.
 
 mod budget;
 mod cells;
@@ -25,14 +25,14 @@ use positions::Region;
 use record::{Bytes, Direction, Nanos, RunRecord};
 use std::collections::VecDeque;
 
-/// What is to be tested, and how thoroughly.
+/// The setting of a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// The file; it is there, and empty.
+    /// The file, which exists and is empty.
     pub target: Target,
-    /// How much of it is filled.
+    /// Size of its filled part.
     pub size: Bytes,
-    /// How long it all takes.
+    /// Length of the test.
     pub length: Length,
     /// Seed of the order of the runs and of their offsets.
     pub seed: u64,
@@ -40,7 +40,7 @@ pub struct Setting {
     pub disks: Vec<Disk>,
 }
 
-/// The test, under way.
+/// The running suite.
 pub struct Test {
     setting: Setting,
     budget: Budget,
@@ -62,7 +62,7 @@ enum Stage {
 }
 
 impl Test {
-    /// From the beginning.
+    /// Starts with the fill.
     pub fn new(setting: Setting) -> Test {
         let budget = setting.length.budget();
         Test {
@@ -77,7 +77,7 @@ impl Test {
         }
     }
 
-    /// Why it ended early, when it did for another reason than a signal.
+    /// Why it ended early, if not by a signal.
     pub fn failed(&self) -> Option<&Failure> {
         self.failed.as_ref()
     }
@@ -87,7 +87,7 @@ impl Test {
         target.fill("filling the file", *size, *seed, Some(self.budget.fill))
     }
 
-    /// What a fill that went well left, or why it did not.
+    /// The result of the fill, or why it failed.
     fn fill_completed(&mut self, record: &RunRecord) -> Vec<String> {
         if let Some(given_up) = self.setting.target.step_down(record) {
             return vec![given_up];
@@ -151,7 +151,7 @@ impl Test {
         };
     }
 
-    /// All runs of all rounds, each round in an order of its own.
+    /// All runs of all rounds, each round in its own order.
     fn rounds(&self) -> VecDeque<(Load, u32)> {
         let mut draw = Draw::new(self.setting.seed);
         let mut all = VecDeque::new();
@@ -180,7 +180,7 @@ impl Test {
         load.step(&self.setting.target, self.filled, round, self.setting.seed, ramp, time)
     }
 
-    /// Time of the stages that come after the present one.
+    /// Time of the stages after the current one.
     fn later(&self) -> Nanos {
         let rounds = || {
             let all = self.loads.all();
@@ -204,7 +204,7 @@ impl Test {
         }
     }
 
-    /// Time that is left of the present stage.
+    /// Remaining time of the current stage.
     fn current(&self) -> Nanos {
         match &self.stage {
             Stage::Filling => self.fill().duration,

@@ -13,19 +13,19 @@ const DIMENSION: &str = "trim";
 const BEFORE: &str = "before";
 const AFTER: &str = "after";
 
-/// The writes: name, block, depth. Both keep a disk busy, one with whole erase blocks, one with as
-/// little as there is.
+/// The writes: name, block, depth. Both keep a disk busy, one with whole erase blocks, one with the
+/// smallest blocks.
 const LOADS: [(&str, &str, Bytes, u32); 2] =
     [("seqwrite", "write", LARGE, 8), ("randwrite", "randwrite", Bytes(4096), 32)];
 
-/// How writes are measured on either side of a trim.
+/// The setting of the writes before and after a trim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
     /// The file or device.
     pub target: Target,
-    /// How much of it, from its beginning.
+    /// Size of the region, from its start.
     pub region: Bytes,
-    /// How often each is run on each side.
+    /// Number of runs of each kind, before and after.
     pub repeat: u32,
     /// Length of a window.
     pub time: Nanos,
@@ -33,7 +33,7 @@ pub struct Setting {
     pub seed: u64,
 }
 
-/// The writes on one side of the trim, under way.
+/// The running suite of writes before or after the trim.
 pub struct Writes {
     setting: Setting,
     is_after: bool,
@@ -43,18 +43,18 @@ pub struct Writes {
 }
 
 impl Writes {
-    /// Those before, after the place was written once from end to end.
+    /// The writes before the trim, after the region was written once from end to end.
     pub fn before(setting: Setting) -> Writes {
         Writes::side(setting, false)
     }
 
-    /// Those after the trim, as these were before.
+    /// The same writes after the trim.
     pub fn after(self) -> Writes {
         Writes::side(self.setting, true)
     }
 
     fn side(setting: Setting, is_after: bool) -> Writes {
-        // Another order than on the other side, drawn from the same seed.
+        // Another order than before the trim, from the same seed.
         let mut draw = Draw::new(setting.seed ^ u64::from(is_after));
         let mut left = VecDeque::new();
         for round in 0..setting.repeat {
@@ -131,19 +131,19 @@ impl Suite for Writes {
 /// The region to discard, as jobs that trim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
-    /// Where it begins.
+    /// Its start.
     pub offset: Bytes,
-    /// How long it is; whole units of the device.
+    /// Its length, in whole units of the device.
     pub length: Bytes,
-    /// How much at once; whole units too.
+    /// Length of one discard, in whole units.
     pub piece: Bytes,
 }
 
-/// Most that is discarded at once: so much that calls cost nothing, and little enough that a signal
-/// is heard soon.
+/// Maximum length of one discard: long enough that calls cost nothing, and short enough for a quick
+/// response to signals.
 pub const PIECE_MAX: Bytes = Bytes(1 << 30);
 
-/// A device discarded, under way.
+/// The running suite that discards a device.
 pub struct Discard {
     target: Target,
     left: VecDeque<Range>,
@@ -151,7 +151,7 @@ pub struct Discard {
 }
 
 impl Discard {
-    /// From the beginning of the range; what does not fill a piece comes last.
+    /// Starts at the start of the range; an incomplete piece comes last.
     pub fn new(target: Target, range: Range) -> Discard {
         let rest = range.length.0 % range.piece.0.max(1);
         let whole = range.length.0 - rest;
@@ -204,14 +204,15 @@ impl Suite for Discard {
     }
 }
 
-/// What records of a trim show.
+/// The results of a trim.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Conclusion {
     /// Bytes that jobs discarded.
     pub discarded: Bytes,
     /// Time their discards took.
     pub took: Nanos,
-    /// The writes after (the later) against those before; `None` without both.
+    /// The comparison of the writes after the trim (the later ones) with those before; `None`
+    /// without both.
     pub comparison: Option<Comparison>,
     /// Runs that failed.
     pub failures: Vec<Failure>,
@@ -219,7 +220,7 @@ pub struct Conclusion {
     pub interrupted_by: Option<i32>,
 }
 
-/// What the records show.
+/// The conclusion from the records.
 pub fn conclude(set: &RecordSet) -> Conclusion {
     let discards = || set.runs.iter().filter(|run| bytes_moved(run, Direction::Trim) > 0);
     let times = discards().flat_map(|run| &run.jobs).map(|job| job.results.trim.runtime.0);
@@ -232,7 +233,7 @@ pub fn conclude(set: &RecordSet) -> Conclusion {
     }
 }
 
-/// IOPS and p99 alone: each figure more widens the intervals of all.
+/// Only IOPS and p99, as each further figure widens all intervals.
 fn comparison(set: &RecordSet) -> Option<Comparison> {
     let (before, after) = (side(set, BEFORE), side(set, AFTER));
     if before.runs.is_empty() || after.runs.is_empty() {
@@ -242,7 +243,7 @@ fn comparison(set: &RecordSet) -> Option<Comparison> {
     Some(compare(&before, &after, &Options { metrics, ..Options::default() }))
 }
 
-/// The runs on one side that went well and to their end.
+/// The successful, complete runs before or after the trim.
 fn side(set: &RecordSet, side: &str) -> RecordSet {
     subset(set, |run| {
         let mut at = run.cell.iter().flat_map(|cell| &cell.at);

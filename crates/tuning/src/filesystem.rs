@@ -65,7 +65,7 @@ pub(crate) fn must_be_root(setting: &str) -> Result<(), Error> {
     }
 }
 
-/// Makes a filesystem on the mkfs_target and mounts it in a directory of its own.
+/// Makes a filesystem on the target and mounts it in a directory of its own.
 pub(crate) fn make(
     host: &Host,
     journal: &mut Journal,

@@ -2,6 +2,7 @@
 //! by 10 %, and counts what `fathom compare` says; and counts how often the interval of five runs holds
 //! the mean of many.
 
+mod counted;
 mod job;
 mod table;
 
@@ -9,6 +10,7 @@ use crate::truth::Stage;
 use crate::{cargo, interrupt};
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
+use counted::{Counted, MANY, RUNS, SLOWER};
 use job::{JOBS, Job};
 use serde_json::Value;
 use std::fs;
@@ -18,14 +20,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use testbed::Seeded;
 
-/// How much slower the later side is made.
-const SLOWER: f64 = 0.10;
-/// Runs of each side where nothing is known of their spread.
-const RUNS: u32 = 5;
 /// More runs of a side take too long here.
 const RUNS_MAX: u32 = 30;
-/// Runs whose mean stands for the truth.
-const MANY: usize = 200;
 
 /// How many comparisons to make.
 #[derive(Args)]
@@ -42,19 +38,6 @@ pub struct Options {
     /// Write the table here as well.
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
-}
-
-/// What was counted of one job.
-struct Counted {
-    job: &'static Job,
-    /// Comparisons of equal runs that called a difference.
-    false_calls: u32,
-    /// Runs of each side, as advised for each comparison with a slower side.
-    runs: Vec<u32>,
-    /// Comparisons with a slower side that called it slower.
-    found: u32,
-    /// Their ratios.
-    ratios: Vec<f64>,
 }
 
 /// Makes all comparisons, and prints the table.

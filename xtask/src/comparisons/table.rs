@@ -1,6 +1,6 @@
 //! The table of what was compared and what was said.
 
-use super::{Counted, MANY, RUNS, SLOWER};
+use super::counted::{Counted, MANY, RUNS, SLOWER};
 use std::fmt::Write;
 
 /// Shares of the comparisons that the goals allow: false calls at most, found at least, intervals that

@@ -1,5 +1,5 @@
-//! Placement: what the program takes, refuses and reports of it. The offsets themselves are tested
-//! beside the code that draws them.
+//! Placement: accepted and refused options, and reports. The offsets themselves are tested beside
+//! the code that draws them.
 
 use crate::common::{Mounted, fathom, recorded, scratch};
 use std::os::unix::fs::FileExt;
@@ -11,12 +11,12 @@ const BLOCK: usize = 4096;
 const ZEROS: [&str; 5] =
     ["--name=j", "--filename=f", "--ioengine=psync", "--zero_buffers=1", "--bs=4k"];
 
-/// A file of so many blocks without a zero.
+/// Creates a file of so many blocks without a zero byte.
 fn full(directory: &Path, name: &str, blocks: usize) {
     std::fs::write(directory.join(name), vec![0xff; blocks * BLOCK]).unwrap();
 }
 
-/// Which blocks of a file hold zeros alone.
+/// The numbers of the blocks that hold only zeros.
 fn zeroed(file: &Path) -> Vec<usize> {
     let file = std::fs::File::open(file).unwrap();
     let blocks = file.metadata().unwrap().len() as usize / BLOCK;
@@ -29,7 +29,7 @@ fn zeroed(file: &Path) -> Vec<usize> {
         .collect()
 }
 
-/// Which blocks of a file of so many a job writes, by a program.
+/// The numbers of the blocks that a program writes with a job, in a file of so many blocks.
 fn written(program: &[&str], blocks: usize, arguments: &[&str]) -> Vec<usize> {
     let directory = scratch();
     full(directory.path(), "f", blocks);
@@ -47,8 +47,8 @@ fn oracle(blocks: usize, arguments: &[&str]) -> Vec<usize> {
     written(&[crate::common::FIO], blocks, arguments)
 }
 
-/// Strides in sequence touch the blocks that they touch with the oracle, and what is drawn at random
-/// within zones used up whole does as well.
+/// Sequential strides write the same blocks as in the oracle, and so do random writes that cover
+/// their zones completely.
 #[test]
 fn strides_touch_what_they_touch_with_the_oracle() {
     let cases: [&[&str]; 12] = [
@@ -169,7 +169,7 @@ fn every_file_below_a_directory_is_worked_on() {
     }
     full(directory.path(), "d/a", 16);
     full(directory.path(), "d/deep/b", 16);
-    // As with the oracle, size is divided among them.
+    // As in the oracle, the size is divided among the files.
     let arguments = ["--name=j", "--opendir=d", "--rw=write", "--zero_buffers=1", "--size=32k"];
     fathom(directory.path(), &arguments).expect(0);
     for name in ["d/a", "d/deep/b"] {
@@ -200,7 +200,7 @@ fn a_full_filesystem_is_the_regular_end_of_filling_it() {
         assert!(size > 1_900_000, "{program:?}: {size}");
         std::fs::remove_file(mounted.path().join("f")).unwrap();
     }
-    // Others are told what is there: they read and write all of it, once.
+    // The others read and write everything that exists, once.
     for rw in ["read", "randread", "randrw", "randwrite"] {
         let rw = format!("--rw={rw}");
         let job = ["--name=j", "--filename=f", &rw, "--bs=64k", "--fill_fs=1"];
@@ -209,8 +209,8 @@ fn a_full_filesystem_is_the_regular_end_of_filling_it() {
         assert_eq!(results.read.ios + results.write.ios, 31, "{rw}");
         std::fs::remove_file(mounted.path().join("f")).unwrap();
     }
-    // Where more is asked for than there is, the end comes when nothing is left; where less is, with
-    // that, blocks written twice or not.
+    // A job for more than exists ends when nothing is left. A job for less ends after that amount,
+    // even if blocks were written twice or not at all.
     for (size, fits) in [("--size=4m", false), ("--size=1m", true)] {
         let job = ["--name=j", "--filename=f", "--rw=randwrite", "--bs=64k", "--fill_fs=1", size];
         let record = recorded(mounted.path(), 0, &[&job[..], &["--norandommap"]].concat());
@@ -239,7 +239,7 @@ fn a_ramp_by_size_keeps_its_bytes_out_of_the_figures() {
     };
     let (plain, short) = bytes(&[]);
     let (ramped, long) = bytes(&["--ramp_size=16m"]);
-    // 16 MiB at 64 MiB/s take 250 ms more; what is measured is the runtime all the same.
+    // 16 MiB at 64 MiB/s take 250 ms more, but the measured time is the runtime.
     assert!(long > short + 200_000_000, "{short} {long}");
     assert!(ramped < plain * 5 / 4 && ramped > plain / 4, "{plain} {ramped}");
 }
@@ -261,7 +261,7 @@ fn a_preconditioned_device_was_written_once_over_with_its_spare_capacity() {
         let ios = ios(&[spare, "--spr_num_regions=250"]);
         assert!(all.contains(&ios), "{spare}: {ios}");
     }
-    // Blocks in the cache are not written again while they are: some have no time left for it.
+    // Blocks are not rewritten while they are in the cache, so some are never rewritten.
     assert!((1100..1140).contains(&ios(&["--spr_cs=2m"])));
 }
 
@@ -281,12 +281,12 @@ fn overlapping_io_is_never_in_flight_together() {
         assert_eq!(record.jobs[0].results.write.ios, 512);
         record.jobs[0].depth.at_issue.0
     };
-    // All I/O goes to one block: with one in flight at a time, none is issued at another depth.
+    // All I/O goes to one block, so only one is in flight at a time and the depth is always 1.
     assert_eq!(depth(&["--serialize_overlap=1"]), [512, 0, 0, 0, 0, 0, 0]);
     assert!(depth(&[])[1..].iter().sum::<u64>() > 256);
 }
 
-/// Where a size is given, filling ends with it, in every order.
+/// With a size, filling ends at that size, in every order.
 #[test]
 fn a_filling_with_a_size_does_as_much_as_the_oracle_s() {
     let moved = |program: &[&str], job: &str| {

@@ -49,7 +49,7 @@ fn archives_and_copies_are_timed_cold_and_synchronised() {
     assert_eq!(found.limited.iter().map(|limited| limited.cells.len()).sum::<usize>(), 3);
     let nonsense = ["too-short", "too-few-samples", "noisy-neighbour", "never-written"];
     assert!(!found.findings.iter().any(|f| nonsense.contains(&f.check)), "{:?}", found.findings);
-    // The same work again, against what was just measured.
+    // The same work again, compared with the first measurement.
     let options = ["--size=3m", "--files=60", "--repeat=2", "--cold", "--no-record", "--json"];
     let with = ["gzip,gunzip,copy", "--sync", "--reference=set.json"];
     let value = app(at, &[&with, &options[..]].concat()).expect(0).json();
@@ -98,7 +98,7 @@ fn a_tree_of_ones_own_is_left_as_it_is() {
     let ran = app(at, &[&["gunzip,gzip,copy,compile", command], &tree[..]].concat()).expect(0);
     assert!(ran.out.contains("copy 1 files, 48 KiB"), "{}", ran.out);
     assert_eq!((names(&at.join("own")), names(&at.join("work"))), (vec!["sub".into()], Vec::new()));
-    // A command that fails is told in its own words, and takes nothing else with it.
+    // The message about a failed command includes its output, and the other work continues.
     let failing = "--command=echo 'no rule to make it' >&2; exit 2";
     let ran = app(at, &[&["compile,copy", failing], &tree[..]].concat()).expect(1);
     let said = joined(&ran.out);
@@ -134,7 +134,7 @@ fn who_may_not_empty_all_caches_empties_those_of_the_files() {
     let directory = tempfile::tempdir().unwrap();
     let at = directory.path();
     fs::set_permissions(at, fs::Permissions::from_mode(0o777)).unwrap();
-    // Where it was built may be closed to others.
+    // Other users may not be able to read the build directory.
     let program = at.join("fathom");
     fs::copy(FATHOM, &program).unwrap();
     let mut command = Command::new("setpriv");
@@ -178,7 +178,7 @@ fn a_signal_ends_what_is_under_way_and_leaves_nothing() {
         fs::write(at.join("own/file"), "x").unwrap();
         let fifo = at.join("own/running");
         run(Command::new("mkfifo").arg(&fifo)).expect(0);
-        // Nothing but a signal ends it.
+        // Only a signal ends it.
         let command = "--command=sleep 1000 & touch begun; wait";
         let options = ["compile", "work", "--tree=own", "--no-record", command];
         let running = Running::fathom("app", at, &options);

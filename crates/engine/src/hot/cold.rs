@@ -36,7 +36,7 @@ where
         *now = self.clock.now();
         match admit {
             Admit::Wait { until } => Halt::Wait(until),
-            // WaitLimit any I/O ends.
+            // Until any I/O ends.
             Admit::Busy => Halt::Wait(u64::MAX),
             _ => Halt::Drain(Next::Drain),
         }

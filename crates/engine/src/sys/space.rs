@@ -74,7 +74,7 @@ impl Mapping {
 /// Mappings per call.
 const MAPPINGS: usize = 256;
 
-/// struct fsmap_head, with room for so many answers.
+/// struct fsmap_head, with room for [`MAPPINGS`] mappings.
 #[repr(C)]
 struct MappingQuery {
     flags: u32,

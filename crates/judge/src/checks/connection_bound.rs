@@ -1,6 +1,8 @@
 //! Did requests wait for new connections?
 
 use super::prelude::*;
+use crate::request_times;
+use record::Histogram;
 
 /// New connections over requests.
 const NOTE: f64 = 0.1;
@@ -32,9 +34,7 @@ fn about(_: &Case, part: &Part) -> Option<Finding> {
         return None;
     }
     let severity = if share < WARNING { Severity::Note } else { Severity::Warning };
-    let half = |stats: &Option<crate::LatencyStats>| {
-        stats.as_ref().and_then(|stats| stats.percentiles.first()).map(|(_, ns)| *ns as f64)
-    };
+    let half = |times: &Histogram| request_times(times).map(|stats| stats.percentiles[0].1 as f64);
     let made = half(&exchange.connect).map_or(String::new(), |connect| {
         let tls = half(&exchange.handshake).unwrap_or(0.0);
         format!(", in {} at the median", time(connect + tls))

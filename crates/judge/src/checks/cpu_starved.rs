@@ -40,11 +40,7 @@ fn about(case: &Case, part: &Part) -> Option<Finding> {
     let each = delay / waits.max(1) as f64;
     let latency = part.mean_wait().filter(|_| !part.devices.is_empty());
     // A worker that pauses wakes once to issue and once to reap; only the second wait is in the latency.
-    let pauses = part.setting("thinktime_ns").is_some()
-        || part
-            .workers
-            .iter()
-            .any(|job| job.results.iter().any(|(_, result)| result.latency.response.is_some()));
+    let pauses = part.setting("thinktime_ns").is_some() || part.has_rate();
     let in_latency = if pauses { each / 2.0 } else { each };
     // Waits that are longer than the latency were outside it.
     let of_latency =

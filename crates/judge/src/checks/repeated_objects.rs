@@ -39,7 +39,7 @@ fn there(part: &Part) -> u64 {
 fn about(_: &Case, part: &Part) -> Option<Finding> {
     let exchange = part.metrics.exchange.as_ref()?;
     let gets = exchange.requests.iter().filter(|request| request.request == "GET");
-    let fetched: u64 = gets.map(|request| request.bytes).sum();
+    let fetched: u64 = gets.map(|request| request.bytes.0).sum();
     let there = there(part);
     let times = fetched as f64 / there.max(1) as f64;
     if there == 0 || times < TIMES_MIN {

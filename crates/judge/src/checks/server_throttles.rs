@@ -1,7 +1,7 @@
 //! Did the object store throttle requests?
 
 use super::prelude::*;
-use crate::RequestMetrics;
+use record::RequestResult;
 use std::collections::BTreeMap;
 
 /// Share of rejected requests from which the limit determines the figure.
@@ -37,7 +37,7 @@ fn about(_: &Case, part: &Part) -> Option<Finding> {
     }
     let share = turned_away as f64 / sent.max(1) as f64;
     let severity = if share < WARNING { Severity::Note } else { Severity::Warning };
-    let repeated = |kind: &RequestMetrics| -> u64 {
+    let repeated = |kind: &RequestResult| -> u64 {
         STATUSES.iter().filter_map(|status| kind.repeated_statuses.get(status)).sum()
     };
     let hidden = match requests.iter().map(repeated).sum::<u64>() {
@@ -58,7 +58,7 @@ fn about(_: &Case, part: &Part) -> Option<Finding> {
 }
 
 /// Answers of this status, of requests that were repeated as well.
-fn with(kind: &RequestMetrics, status: u16) -> u64 {
+fn with(kind: &RequestResult, status: u16) -> u64 {
     let of = |answers: &BTreeMap<u16, u64>| answers.get(&status).copied().unwrap_or(0);
     of(&kind.statuses) + of(&kind.repeated_statuses)
 }

@@ -2,12 +2,12 @@
 
 use super::classes::LatencyClasses;
 use super::direction::{self, DirectionMetrics};
-use super::exchange::{self, ExchangeMetrics};
+use super::exchange;
 use super::latency::{LatencyStats, merged};
 use super::steady::SteadyMetrics;
 use super::window::{busy, common_ns, union_ns};
 use record::{
-    BlockStates, Direction, ErrorCount, GroupKey, JobRecord, LatencyDepth, PerDirection,
+    BlockStates, Direction, ErrorCount, Exchange, GroupKey, JobRecord, LatencyDepth, PerDirection,
     SharedStamps, Show, SizeMap,
 };
 
@@ -68,7 +68,7 @@ pub struct UnitMetrics {
     /// What the search of its first worker for the depth its latency allows gave.
     pub latency_depth: Option<LatencyDepth>,
     /// What was asked of an object store.
-    pub exchange: Option<ExchangeMetrics>,
+    pub exchange: Option<Exchange>,
 }
 
 impl UnitMetrics {
@@ -168,7 +168,7 @@ pub(crate) fn measure(jobs: &[&JobRecord]) -> UnitMetrics {
         errors,
         steady: first.steady.as_ref().map(SteadyMetrics::of),
         latency_depth: first.latency_depth,
-        exchange: exchange::measure(jobs),
+        exchange: exchange::merged(jobs),
     }
 }
 

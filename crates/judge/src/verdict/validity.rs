@@ -4,9 +4,8 @@ use super::limit::Limit;
 use crate::case::{Case, Part};
 use crate::durability::{Durability, durability};
 use crate::finding::Finding;
-use crate::metrics::RequestMetrics;
 use record::human::{count, counted, list, percent, size};
-use record::{Bytes, Direction, Engine, Medium, PerDirection, Severity};
+use record::{Bytes, Direction, Engine, Medium, PerDirection, RequestResult, Severity};
 
 /// (check, what a figure is not valid for when the check fired). Checks that only restate a limit are
 /// not listed.
@@ -175,13 +174,13 @@ fn pattern(part: &Part) -> String {
 fn request_mix(part: &Part) -> Option<String> {
     let requests = &part.metrics.exchange.as_ref()?.requests;
     let are_ios =
-        |one: &RequestMetrics| ["GET", "HEAD", "PUT", "DELETE", "LIST"].contains(&&*one.request);
+        |one: &RequestResult| ["GET", "HEAD", "PUT", "DELETE", "LIST"].contains(&&*one.request);
     let total: u64 = requests.iter().map(|one| one.sent).sum();
     match requests.as_slice() {
         [] => None,
         [one] => are_ios(one).then(|| format!("{}s", one.request)),
         several => several.iter().all(are_ios).then(|| {
-            let share = |one: &RequestMetrics| {
+            let share = |one: &RequestResult| {
                 let share = one.sent as f64 / total.max(1) as f64;
                 format!("{}s ({})", one.request, percent(share))
             };

@@ -2,9 +2,10 @@
 
 use crate::judged_set::JudgedSet;
 use crate::request_text;
-use judge::{ExchangeMetrics, HostMetrics, LatencyStats, RequestMetrics, UnitMetrics};
+use judge::{UnitMetrics, request_times};
 use maud::{Markup, html};
 use record::human::{count, time};
+use record::{Exchange, Histogram, HostResult, RequestResult};
 
 /// The most rows on a page.
 const ROWS_MAX: usize = 200;
@@ -18,7 +19,7 @@ const FIGURES: [&str; 3] = ["sent", "first byte p50", "first byte p99"];
 /// Percentiles of whole requests that have a column.
 const WHOLE: [f64; 4] = [50.0, 90.0, 99.0, 99.9];
 
-type Row<'a> = (&'a JudgedSet, &'a UnitMetrics, &'a ExchangeMetrics, &'a RequestMetrics);
+type Row<'a> = (&'a JudgedSet, &'a UnitMetrics, &'a Exchange, &'a RequestResult);
 
 /// The section; empty without requests to an object store.
 pub(super) fn section(judged_sets: &[JudgedSet]) -> Markup {
@@ -67,14 +68,14 @@ fn line((judged_set, unit, _, request): &Row, several: bool) -> Markup {
             td { (answers(request)) }
             td { (repeats(request)) }
             td class="number" { (count(request.sent as f64)) }
-            @for p in [50.0, 99.0] { td class="number" { (at(request.first_byte.as_ref(), p)) } }
-            @for p in WHOLE { td class="number" { (at(request.whole.as_ref(), p)) } }
+            @for p in [50.0, 99.0] { td class="number" { (at(&request.first_byte, p)) } }
+            @for p in WHOLE { td class="number" { (at(&request.whole, p)) } }
         }
     }
 }
 
 /// Answers by status and kind, and unfinished requests.
-fn answers(request: &RequestMetrics) -> String {
+fn answers(request: &RequestResult) -> String {
     let answers = request_text::answers(request);
     match (request.unfinished, answers.is_empty()) {
         (0, _) => answers,
@@ -85,7 +86,7 @@ fn answers(request: &RequestMetrics) -> String {
 
 /// "3 (503 x 3)": the number of repeats and their causes, and requests that were resent without being
 /// counted as repeats.
-fn repeats(request: &RequestMetrics) -> String {
+fn repeats(request: &RequestResult) -> String {
     let mut text = request.retries.to_string();
     let after = request_text::repeated_answers(request);
     if !after.is_empty() {
@@ -97,8 +98,9 @@ fn repeats(request: &RequestMetrics) -> String {
     text
 }
 
-fn at(stats: Option<&LatencyStats>, percentile: f64) -> String {
-    let known = stats.and_then(|s| s.percentiles.iter().find(|(p, _)| *p == percentile));
+fn at(times: &Histogram, percentile: f64) -> String {
+    let stats = request_times(times);
+    let known = stats.as_ref().and_then(|s| s.percentiles.iter().find(|(p, _)| *p == percentile));
     known.map_or_else(|| "–".into(), |(_, value)| time(*value as f64))
 }
 
@@ -117,11 +119,7 @@ fn stores(rows: &[Row]) -> Markup {
                     (unit.name) ": " (exchange.protocol) " at " (exchange.endpoints.join(", "))
                     ", TLS " (exchange.tls) ", content " (request_text::content_protection(&exchange.content)) ", "
                     (count(exchange.connections as f64)) " connections made"
-                    @if let Some(made) = &exchange.connect {
-                        ", half within " (at(Some(made), 50.0)) ", 99 of 100 within "
-                        (at(Some(made), 99.0))
-                    }
-                    "."
+                    (took(&exchange.connect)) "."
                 }
                 @for host in &exchange.hosts { p class="aside" { (by_host(host)) } }
                 @for failure in &exchange.failures { p class="care" { (failure) } }
@@ -131,15 +129,17 @@ fn stores(rows: &[Row]) -> Markup {
 }
 
 /// "b:9000: 200 good, half within 1.0 ms, 99 of 100 within 2.0 ms; 12 failed."
-fn by_host(host: &HostMetrics) -> String {
-    let whole = host.whole.as_ref();
-    let took = match whole {
-        Some(_) => {
-            format!(", half within {}, 99 of 100 within {}", at(whole, 50.0), at(whole, 99.0))
-        }
-        None => String::new(),
-    };
+fn by_host(host: &HostResult) -> String {
+    let took = took(&host.whole);
     format!("{}: {} good{took}; {} failed.", host.endpoint, host.good, host.failed)
+}
+
+/// ", half within 1.0 ms, 99 of 100 within 2.0 ms"; empty where nothing was measured.
+fn took(times: &Histogram) -> String {
+    if times.is_empty() {
+        return String::new();
+    }
+    format!(", half within {}, 99 of 100 within {}", at(times, 50.0), at(times, 99.0))
 }
 
 #[cfg(test)]
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn repeated_and_unfinished_requests_are_shown() {
-        let mut get = RequestMetrics { statuses: [(200, 7)].into(), ..RequestMetrics::default() };
+        let mut get = RequestResult { statuses: [(200, 7)].into(), ..RequestResult::default() };
         assert_eq!((answers(&get).as_str(), repeats(&get).as_str()), ("200 x 7", "0"));
         (get.retries, get.resent, get.unfinished) = (4, 2, 1);
         get.repeated_statuses.insert(503, 3);

@@ -360,7 +360,7 @@ fn limits(verdicts: &[&Verdict]) -> Markup {
     html! { @for verdict in verdicts { (limit(verdict, verdicts.len() > 1)) } }
 }
 
-/// Each limit with how many jobs it is of, and then one by one.
+/// Each limit with its number of jobs, and then the jobs one by one.
 fn limits_of_many(verdicts: &[&Verdict]) -> Markup {
     let mut groups = grouped(verdicts, |a, b| a.limit == b.limit);
     groups.sort_by_key(|alike| std::cmp::Reverse(alike.len()));

@@ -16,7 +16,7 @@ const COLUMNS: [&str; 7] = ["IOPS", "bandwidth", "mean", "p50", "p99", "p99.9", 
 pub struct Table {
     /// There are several sets, so each row names its set.
     pub is_of_several: bool,
-    /// (name of the judged_set, its row).
+    /// (name of the judged set, its row).
     pub rows: Vec<(String, TableRow)>,
 }
 

@@ -78,7 +78,7 @@ fn disks(report: &ClientReport) -> Vec<Json> {
     report.judged.disks.iter().map(|disk| hosted(fio::disk(disk), report)).collect()
 }
 
-/// With the server it is of.
+/// Adds the server to an entry.
 fn hosted(mut entry: Json, report: &ClientReport) -> Json {
     let ours = entry.take("fathom");
     entry.push("hostname", &report.host);

@@ -2,12 +2,12 @@
 
 use super::latency::latency;
 use super::tree::{Json, array, object, texts};
-use judge::{ExchangeMetrics, HostMetrics, LatencyStats, RequestMetrics};
-use record::Second;
+use judge::request_times;
+use record::{Exchange, Histogram, HostResult, RequestResult, Second};
 use std::collections::BTreeMap;
 
 /// About the requests of one unit.
-pub(super) fn json(exchange: &ExchangeMetrics, bins: bool) -> Json {
+pub(super) fn json(exchange: &Exchange, bins: bool) -> Json {
     object! {
         "protocol" => &exchange.protocol,
         "endpoints" => texts(&exchange.endpoints),
@@ -22,25 +22,25 @@ pub(super) fn json(exchange: &ExchangeMetrics, bins: bool) -> Json {
     }
 }
 
-fn host_object(host: &HostMetrics, bins: bool) -> Json {
+fn host_object(host: &HostResult, bins: bool) -> Json {
     object! {
         "endpoint" => &host.endpoint,
         "good" => host.good,
         "failed" => host.failed,
-        "bytes" => host.bytes,
+        "bytes" => host.bytes.0,
         "whole_ns" => times(&host.whole, bins),
     }
 }
 
-fn request_object(request: &RequestMetrics, bins: bool) -> Json {
+fn request_object(request: &RequestResult, bins: bool) -> Json {
     object! {
         "request" => &request.request,
         "sent" => request.sent,
         "good" => request.good,
-        "failed" => request.failed,
+        "failed" => request.failed(),
         "retries" => request.retries,
         "resent" => request.resent,
-        "bytes" => request.bytes,
+        "bytes" => request.bytes.0,
         "unfinished" => request.unfinished,
         "statuses" => counts(&request.statuses),
         "failures" => counts(&request.failures),
@@ -52,8 +52,8 @@ fn request_object(request: &RequestMetrics, bins: bool) -> Json {
     }
 }
 
-fn times(stats: &Option<LatencyStats>, bins: bool) -> Option<Json> {
-    stats.as_ref().map(|stats| latency(Some(stats), true, bins))
+fn times(times: &Histogram, bins: bool) -> Option<Json> {
+    request_times(times).map(|stats| latency(Some(&stats), true, bins))
 }
 
 fn counts<K: ToString>(counts: &BTreeMap<K, u64>) -> Json {

@@ -15,7 +15,7 @@ pub struct NamedPicture {
     pub reading: String,
 }
 
-/// The most lines in one picture that can be told apart.
+/// The maximum number of distinguishable lines in one picture.
 pub(super) const LINES_MAX: usize = 8;
 
 /// Several pictures of one kind are numbered from the second on.

@@ -21,15 +21,15 @@ pub fn objects(conclusion: &Conclusion, style: &Style) -> String {
     }
     out += &style.paragraph(&connection(conclusion), 0);
     out += &cpu(conclusion, style);
-    for failure in &conclusion.failures {
+    for failure in &conclusion.exchange.failures {
         out += &style.paragraph(&format!("Failed: {failure}"), 0);
     }
     out + &interruption(conclusion.interrupted_by, "the figures are of what was done before")
 }
 
 fn operation(operation: &Operation, conclusion: &Conclusion, style: &Style) -> String {
-    let (name, unit, average) = (&operation.name, operation.unit, &operation.average);
-    let amount = match operation.bytes.0 {
+    let (name, unit, average) = (&operation.requests.request, operation.unit, &operation.average);
+    let amount = match operation.requests.bytes.0 {
         // Keys come many in an answer, so their rate is none of I/Os.
         0 if unit == "keys" => format!("{name}: {:.0} keys/s", average.count),
         0 => format!("{name}: IOPS {:.0} {unit}/s", average.count),
@@ -41,7 +41,7 @@ fn operation(operation: &Operation, conclusion: &Conclusion, style: &Style) -> S
     };
     let concurrent = conclusion.concurrent;
     let took = format!("{:.1} s", conclusion.elapsed.0 as f64 / 1e9);
-    let done = operation.good;
+    let done = operation.requests.good;
     let mut out = style.bold(&amount) + "\n";
     let mut line = |label: &str, text: String| out += &format!(" * {label:<11} {text}\n");
     line("Requests:", format!("{done} in {took}, concurrency {concurrent}"));
@@ -55,9 +55,9 @@ fn operation(operation: &Operation, conclusion: &Conclusion, style: &Style) -> S
         let left = "the first and the last are left out";
         line("", format!("(of {} whole {of}; {left})", seconds.count));
     }
-    line("Latency:", latency(&operation.latency));
-    if !operation.first_byte.is_empty() {
-        line("TTFB:", latency(&operation.first_byte));
+    line("Latency:", latency(&operation.requests.whole));
+    if !operation.requests.first_byte.is_empty() {
+        line("TTFB:", latency(&operation.requests.first_byte));
     }
     if let Some(response) = &operation.response {
         line("Response:", latency(response) + "  (from when each was due)");
@@ -68,7 +68,7 @@ fn operation(operation: &Operation, conclusion: &Conclusion, style: &Style) -> S
 
 /// The requests by endpoint, if there are several.
 fn hosts(conclusion: &Conclusion, style: &Style) -> String {
-    if conclusion.hosts.is_empty() {
+    if conclusion.exchange.hosts.is_empty() {
         return String::new();
     }
     let seconds = conclusion.elapsed.0 as f64 / 1e9;
@@ -83,14 +83,14 @@ fn hosts(conclusion: &Conclusion, style: &Style) -> String {
             " * {endpoint}: {good} requests{bytes}, {count:.0}/s, {failed} failed\n   Latency: {latency}\n"
         )
     };
-    let lines: String = conclusion.hosts.iter().map(line).collect();
+    let lines: String = conclusion.exchange.hosts.iter().map(line).collect();
     format!("{}\n{lines}\n", style.bold("By endpoint"))
 }
 
 /// "1198.20 MiB/s, 239.64 obj/s".
 fn rate(rate: &Rate, operation: &Operation) -> String {
     let count = format!("{:.2} {}/s", rate.count, operation.unit);
-    match operation.bytes.0 {
+    match operation.requests.bytes.0 {
         0 => count,
         _ => format!("{:.2} MiB/s, {count}", rate.bytes / f64::from(1 << 20)),
     }
@@ -119,22 +119,25 @@ fn errors(operation: &Operation) -> String {
         let kinds = counts.iter().map(|(kind, count)| format!("{kind} x{count}"));
         kinds.collect::<Vec<String>>().join(", ")
     };
-    let mut text = match (operation.failed, kinds(&operation.errors)) {
+    let mut text = match (operation.requests.failed(), kinds(&operation.errors())) {
         (0, _) => "0".to_owned(),
-        (failed, kinds) if kinds.is_empty() => format!("{failed} of {}", operation.sent),
-        (failed, kinds) => format!("{failed} of {}: {kinds}", operation.sent),
+        (failed, kinds) if kinds.is_empty() => format!("{failed} of {}", operation.requests.sent),
+        (failed, kinds) => format!("{failed} of {}: {kinds}", operation.requests.sent),
     };
-    if operation.retries > 0 {
-        text += &format!("; {} requests were repeats", operation.retries);
+    if operation.requests.retries > 0 {
+        text += &format!("; {} requests were repeats", operation.requests.retries);
     }
-    if !operation.repeated.is_empty() {
-        text += &format!(", after {}", kinds(&operation.repeated));
+    if !operation.repeated().is_empty() {
+        text += &format!(", after {}", kinds(&operation.repeated()));
     }
-    if operation.resent > 0 {
-        text += &format!("; {} were sent again after their connection closed", operation.resent);
+    if operation.requests.resent > 0 {
+        text += &format!(
+            "; {} were sent again after their connection closed",
+            operation.requests.resent
+        );
     }
-    if operation.unfinished > 0 {
-        text += &format!("; {} were under way at the early end", operation.unfinished);
+    if operation.requests.unfinished > 0 {
+        text += &format!("; {} were under way at the early end", operation.requests.unfinished);
     }
     text
 }
@@ -148,8 +151,8 @@ fn cpu(conclusion: &Conclusion, style: &Style) -> String {
     let done: u64 = conclusion
         .operations
         .iter()
-        .filter(|operation| operation.name != suite::objects::MULTIPART)
-        .map(|operation| operation.good)
+        .filter(|operation| operation.requests.request != suite::objects::MULTIPART)
+        .map(|operation| operation.requests.good)
         .sum();
     let line = |name: &str, cpu: f64, window: f64| {
         let each = match done {
@@ -175,18 +178,19 @@ fn cpu(conclusion: &Conclusion, style: &Style) -> String {
 
 /// The endpoints and their protection, and the CPU time of the client.
 fn connection(conclusion: &Conclusion) -> String {
-    let content = match conclusion.content.as_str() {
+    let content = match conclusion.exchange.content.as_str() {
         "signed" => "content signed",
         "unsigned" => "content not signed (UNSIGNED-PAYLOAD)",
         _ => "nothing signed",
     };
-    let tls = match conclusion.tls.as_str() {
+    let tls = match conclusion.exchange.tls.as_str() {
         "verified" => "TLS",
         "insecure" => "TLS with a server that was not verified",
         _ => "no TLS",
     };
-    let bytes = conclusion.operations.iter().filter(|o| o.name != suite::objects::MULTIPART);
-    let bytes: u64 = bytes.map(|operation| operation.bytes.0).sum();
+    let bytes =
+        conclusion.operations.iter().filter(|o| o.requests.request != suite::objects::MULTIPART);
+    let bytes: u64 = bytes.map(|operation| operation.requests.bytes.0).sum();
     let gib = bytes as f64 / f64::from(1 << 30);
     let cost = match gib > 0.0 {
         true => {
@@ -196,15 +200,15 @@ fn connection(conclusion: &Conclusion) -> String {
     };
     format!(
         "To {}: {tls}, {content}, {} connections{cost}.",
-        conclusion.endpoints.join(", "),
-        conclusion.connections
+        conclusion.exchange.endpoints.join(", "),
+        conclusion.exchange.connections
     )
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use record::{Bytes, Nanos};
+    use record::{Bytes, Exchange, Nanos, RequestResult};
     use suite::objects::Seconds;
 
     /// Without the ends of lines, which depend on the width.
@@ -227,25 +231,34 @@ pub(crate) mod tests {
     pub(crate) fn done() -> Conclusion {
         let mut latency = Histogram::new();
         latency.record_n(2_000_000, 100);
-        let stat = Operation {
-            name: "HEAD".into(),
-            unit: "obj",
+        let heads = RequestResult {
+            request: "HEAD".into(),
             good: 100,
             sent: 100,
-            average: Rate { bytes: 0.0, count: 240.0 },
-            latency: latency.clone(),
+            whole: latency.clone(),
             first_byte: latency.clone(),
+            ..RequestResult::default()
+        };
+        let puts = RequestResult {
+            request: "PUT".into(),
+            sent: 119,
+            retries: 3,
+            resent: 2,
+            unfinished: 4,
+            bytes: Bytes(500 << 20),
+            statuses: [(503, 10)].into(),
+            failures: [("timeout".to_owned(), 2)].into(),
+            repeated_statuses: [(503, 3)].into(),
+            ..heads.clone()
+        };
+        let stat = Operation {
+            requests: heads,
+            unit: "obj",
+            average: Rate { bytes: 0.0, count: 240.0 },
             ..Operation::default()
         };
         let put = Operation {
-            name: "PUT".into(),
-            sent: 119,
-            failed: 12,
-            retries: 3,
-            resent: 2,
-            repeated: [("503".to_owned(), 3)].into(),
-            unfinished: 4,
-            bytes: Bytes(500 << 20),
+            requests: puts,
             average: mib(1200.0, 240.0),
             seconds: Some(Seconds {
                 count: 58,
@@ -254,20 +267,23 @@ pub(crate) mod tests {
                 slowest: mib(900.0, 180.0),
             }),
             response: Some(latency),
-            errors: [("503".to_owned(), 10), ("timeout".to_owned(), 2)].into(),
             ..stat.clone()
         };
-        Conclusion {
-            operations: vec![put, stat],
-            elapsed: Nanos(60_000_000_000),
-            concurrent: 20,
+        let exchange = Exchange {
             endpoints: vec!["127.0.0.1:9000".into(), "127.0.0.1:9001".into()],
             hosts: vec![host(9000, 200, 0), host(9001, 0, 12)],
             content: "signed".into(),
             tls: "off".into(),
             connections: 20,
-            cpu_seconds: 0.25,
             failures: vec!["the server answered 503 SlowDown".into()],
+            ..Exchange::default()
+        };
+        Conclusion {
+            operations: vec![put, stat],
+            elapsed: Nanos(60_000_000_000),
+            concurrent: 20,
+            exchange,
+            cpu_seconds: 0.25,
             ..Conclusion::default()
         }
     }

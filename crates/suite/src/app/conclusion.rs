@@ -1,4 +1,4 @@
-//! What the records of timed phases show together.
+//! The conclusion from the records of timed phases.
 
 use super::gain::{Gain, Incomparable, estimated, gain};
 use crate::Failure;
@@ -9,32 +9,32 @@ use crate::outcome::{failure, interrupted_by, subset, total_duration};
 use judge::{DeviceStep, Finding, Judged, Limit, inspect, judge, judge_set, storage_rates};
 use record::{Amount, CacheState, Nanos, RecordSet, RunRecord, Work, distinct};
 
-/// What timed phases show.
+/// The results of timed phases.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Conclusion {
-    /// Where the work was done; it is gone.
+    /// The directory of the work, which no longer exists.
     pub directory: String,
-    /// What lies below, from the filesystem down.
+    /// The storage stack below it, from the filesystem down.
     pub stack: Vec<String>,
-    /// One for each phase, in their order.
+    /// One row per phase, in order.
     pub rows: Vec<Row>,
-    /// Seconds of all phases together; `None` where some phase has fewer rounds than others.
+    /// Total seconds of all phases; `None` if a phase has fewer rounds than others.
     pub total: Option<Estimated>,
     /// The phase whose time is the base of the shares; `None`: all phases together.
     pub share_of: Option<String>,
-    /// What all phases together gained over the reference, where every one can be compared.
+    /// The gain of all phases over the reference, if every phase can be compared.
     pub total_gain: Option<Gain>,
-    /// There is a reference.
+    /// Whether there is a reference.
     pub is_compared: bool,
-    /// What limited the phases, those of one limit together.
+    /// The limits of the phases, grouped by limit.
     pub limited: Vec<LimitGroup>,
-    /// What the checks found, the gravest first.
+    /// The findings of the checks, the gravest first.
     pub findings: Vec<Finding>,
     /// Phases that failed.
     pub failures: Vec<Failure>,
-    /// Rounds that began.
+    /// Number of rounds that began.
     pub rounds: u32,
-    /// Time all runs took, what surrounds the phases included.
+    /// Total time of the runs, with preparation and end.
     pub elapsed: Nanos,
     /// The signal that ended it.
     pub interrupted_by: Option<i32>,
@@ -45,31 +45,31 @@ pub struct Conclusion {
 pub struct Row {
     /// Its name.
     pub phase: String,
-    /// What it is, for people.
+    /// Its description.
     pub label: String,
-    /// Rounds in which it was done to its end.
+    /// Number of rounds in which it was completed.
     pub rounds: u32,
-    /// How long it took, in seconds.
+    /// Its time, in seconds.
     pub seconds: Estimated,
-    /// Its parts and the seconds each took, means over the rounds; empty where there is one only.
+    /// Its parts with their mean seconds over the rounds; empty if there is only one.
     pub parts: Vec<(String, f64)>,
-    /// How much was done.
+    /// The amount of work.
     pub amount: Option<Amount>,
     /// Its time as a share of that of [`Conclusion::share_of`].
     pub share: Option<Estimated>,
-    /// How much a second.
+    /// The amount per second.
     pub rate: Option<Estimated>,
-    /// What all disks did while it ran, in its first round.
+    /// What all disks did during it, in its first round.
     pub io: Vec<DeviceStep>,
-    /// What was in memory when it began, in the round in which that was most.
+    /// The content of the page cache at its start, in the round with the most content.
     pub cache: CacheState,
-    /// What limited it.
+    /// Its limit.
     pub limit: Option<Limit>,
-    /// What it gained over the reference; `None` where there is no reference.
+    /// Its gain over the reference; `None` without a reference.
     pub gain: Option<Result<Gain, Incomparable>>,
 }
 
-/// What the records show, compared with a reference where there is one.
+/// The conclusion from the records, compared with a reference if there is one.
 pub fn conclude(set: &RecordSet, reference: Option<&RecordSet>) -> Conclusion {
     let whole = whole(set);
     let judged: Vec<Judged> = whole.runs.iter().map(judge).collect();
@@ -121,7 +121,7 @@ impl Conclusion {
     }
 }
 
-/// Why a phase failed; `None` when it went well or was interrupted.
+/// Why a phase failed; `None` if it succeeded or was interrupted.
 fn failed(run: &RunRecord) -> Option<Failure> {
     if run.interrupted_by.is_some() {
         return None;
@@ -133,7 +133,7 @@ fn failed(run: &RunRecord) -> Option<Failure> {
     }
 }
 
-/// The runs that went well and to their end.
+/// The successful, complete runs.
 fn whole(set: &RecordSet) -> RecordSet {
     subset(set, |run| {
         let has_parts = run.work.as_ref().is_some_and(|work| !work.parts.is_empty());
@@ -150,7 +150,7 @@ fn phases(set: &RecordSet) -> Vec<String> {
     distinct(set.runs.iter().map(|run| run.cell_name().to_owned()))
 }
 
-/// What a phase did in every round.
+/// The work of a phase in each round.
 fn works<'a>(set: &'a RecordSet, phase: &str) -> Vec<&'a Work> {
     set.runs
         .iter()
@@ -188,7 +188,7 @@ fn row(phase: &str, set: &RecordSet, reference: Option<&RecordSet>) -> Row {
     }
 }
 
-/// Mean seconds of each part; none where the phase is one part.
+/// Mean seconds of each part; none if the phase has only one part.
 fn parts(works: &[&Work]) -> Vec<(String, f64)> {
     let Some(first) = works.first().filter(|work| work.parts.len() > 1) else { return Vec::new() };
     let mean = |index: usize| {
@@ -231,7 +231,7 @@ fn compared(
     gain(&seconds(works), &seconds(&old), seed).ok_or(Incomparable::Missing)
 }
 
-/// Seconds of all phases together, round by round; `None` where a phase lacks a round.
+/// Total seconds of all phases in each round; `None` if a phase lacks a round.
 fn total(phases: &[String], set: &RecordSet) -> Option<Vec<f64>> {
     let all: Vec<Vec<f64>> = phases.iter().map(|phase| seconds(&works(set, phase))).collect();
     let rounds = all.first()?.len();
@@ -239,7 +239,7 @@ fn total(phases: &[String], set: &RecordSet) -> Option<Vec<f64>> {
     even.then(|| (0..rounds).map(|round| all.iter().map(|times| times[round]).sum()).collect())
 }
 
-/// All phases against all phases of the reference.
+/// Compares all phases with all phases of the reference.
 fn total_gain(
     phases: &[String],
     rows: &[Row],

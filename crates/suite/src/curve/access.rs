@@ -1,6 +1,6 @@
 //! Kinds of I/O that a curve can measure.
 
-/// Which accesses are made: values of `rw`.
+/// A kind of access: a value of `rw`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access(&'static str);
 
@@ -9,7 +9,7 @@ impl Access {
     pub const NAMES: [&'static str; 6] =
         ["randread", "randwrite", "read", "write", "randrw", "readwrite"];
 
-    /// The one of this name.
+    /// The access with this name.
     pub fn named(name: &str) -> Option<Access> {
         Access::NAMES.into_iter().find(|known| *known == name).map(Access)
     }
@@ -19,7 +19,7 @@ impl Access {
         self.0
     }
 
-    /// Whether something is overwritten.
+    /// Whether it overwrites data.
     pub fn writes(self) -> bool {
         !matches!(self.0, "read" | "randread")
     }

@@ -21,7 +21,7 @@ impl Figure {
         }
     }
 
-    /// Its value at a depth, in nanoseconds; `None` for a percentile that was not kept.
+    /// Its value at a depth, in nanoseconds; `None` for a percentile that was not recorded.
     pub fn of(self, row: &Row) -> Option<Estimated> {
         match self {
             Figure::Mean => Some(row.mean),
@@ -38,9 +38,9 @@ impl Figure {
 /// An upper bound on a latency figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bound {
-    /// By which figure.
+    /// The figure.
     pub figure: Figure,
-    /// At most, in nanoseconds.
+    /// The limit, in nanoseconds.
     pub limit_ns: f64,
 }
 

@@ -1,4 +1,4 @@
-//! What the records of a curve show.
+//! The conclusion from the records of a curve.
 
 use super::access::Access;
 use super::bound::Bound;
@@ -12,53 +12,53 @@ use crate::target::FILL;
 use judge::{Durability, Finding, Verdict, durability, inspect, judge, judge_set};
 use record::{Bytes, Nanos, RecordSet, RunRecord};
 
-/// From this share of the most IOPS on, throughput counts as saturated.
+/// Throughput of this share of the maximum IOPS counts as saturated.
 const SATURATED: f64 = 0.95;
 
-/// What the records of a curve show.
+/// The conclusion from the records of a curve.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Conclusion {
     /// The file or device.
     pub path: String,
-    /// How much of it was worked in.
+    /// Size of the region.
     pub size: Bytes,
-    /// The file was made for this, and is gone.
+    /// Whether the file was made for the measurement and then removed.
     pub is_scratch: bool,
-    /// The accesses; `None` when none were made.
+    /// The accesses; `None` if there were none.
     pub access: Option<Access>,
-    /// Size of each.
+    /// Size of an access.
     pub block: Bytes,
-    /// Through O_DIRECT.
+    /// Whether O_DIRECT was used.
     pub direct: bool,
     /// I/O engine.
     pub engine: String,
-    /// Threads, each with that depth.
+    /// Number of threads, each with the depth.
     pub threads: u32,
-    /// What lies below, from the filesystem down.
+    /// The storage stack below it, from the filesystem down.
     pub stack: Vec<String>,
-    /// What a completed write there has survived.
+    /// The durability of a completed write there.
     pub durability: Option<Durability>,
-    /// One for each depth, rising.
+    /// One row per depth, in rising order.
     pub rows: Vec<Row>,
-    /// The knee; `None` where not every depth was measured.
+    /// The knee; `None` if not every depth was measured.
     pub knee: Option<Knee>,
     /// The shallowest and deepest knee of single rounds.
     pub knees: Option<(u32, u32)>,
-    /// The least depth that gives nearly the most IOPS.
+    /// The smallest depth with nearly the maximum IOPS.
     pub saturated: Option<u32>,
-    /// What latency was to keep to, and how that went.
+    /// The bounds of the latency, with their results.
     pub held: Vec<BoundResult>,
-    /// The depth to use; `None` when none keeps to the bounds, or none was measured.
+    /// The depth to use; `None` if no depth is within the bounds, or none was measured.
     pub choice: Option<DepthChoice>,
-    /// Options of the job at that depth, as it ran.
+    /// Options of the job at that depth.
     pub options: Vec<(String, String)>,
-    /// What limited it there.
+    /// The limit at that depth.
     pub verdict: Option<Verdict>,
-    /// What the checks found, the gravest first.
+    /// The findings of the checks, the gravest first.
     pub findings: Vec<Finding>,
     /// Runs that failed.
     pub failures: Vec<Failure>,
-    /// Time all runs took.
+    /// Total time of the runs.
     pub elapsed: Nanos,
     /// The signal that ended it.
     pub interrupted_by: Option<i32>,
@@ -70,50 +70,50 @@ impl Conclusion {
         self.rows.iter().find(|row| row.depth == depth)
     }
 
-    /// Whether no depth that was measured keeps to a bound.
+    /// Whether no measured depth is within a bound.
     pub fn is_unmet(&self) -> bool {
         !self.rows.is_empty() && !self.held.is_empty() && self.choice.is_none()
     }
 }
 
-/// A bound on latency, and what became of it.
+/// A bound on latency, with its result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BoundResult {
     /// The bound.
     pub bound: Bound,
     /// The deepest depth within it.
     pub deepest: Option<u32>,
-    /// The interval of the figure there lies within it as well, or there is none.
+    /// Whether the interval of the figure at that depth is also within it, or does not exist.
     pub is_sure: bool,
-    /// A shallower depth was beyond it.
+    /// Whether a shallower depth exceeds it.
     pub is_uneven: bool,
 }
 
 /// The depth to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DepthChoice {
-    /// Of each thread.
+    /// The depth of each thread.
     pub depth: u32,
-    /// Why this one.
+    /// The reason.
     pub why: ChoiceReason,
 }
 
-/// What a depth was chosen for.
+/// The reason for a depth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChoiceReason {
-    /// It is the knee.
+    /// The knee.
     Knee,
-    /// It is the deepest within all bounds.
+    /// The deepest depth within all bounds.
     Bounds,
 }
 
-/// What the records show, with bounds on latency where there are any.
+/// The conclusion from the records, with the bounds on latency, if any.
 pub fn conclude(set: &RecordSet, bounds: &[Bound]) -> Conclusion {
     let measured: Vec<DepthRun> = set.runs.iter().filter_map(DepthRun::of).collect();
     let rows = rows(&measured, set.seed);
     let interrupted_by = interrupted_by(set);
     let failures = failures(set);
-    // One that was broken off in its first round has not met the knee yet.
+    // A measurement that was interrupted in its first round has no knee yet.
     let broken_off = interrupted_by.is_some() || !failures.is_empty();
     let is_whole = !broken_off || measured.iter().any(|one| one.round > 0);
     let knee = knee_of(&rows).filter(|_| is_whole);
@@ -138,7 +138,7 @@ pub fn conclude(set: &RecordSet, bounds: &[Bound]) -> Conclusion {
     }
 }
 
-/// What was measured, and where.
+/// The setting of the measurement, from its records.
 fn about(set: &RecordSet) -> Conclusion {
     let is_fill = |run: &&RunRecord| run.cell_name() == FILL;
     let is_scratch = set.runs.iter().any(|run| is_fill(&run));
@@ -165,7 +165,7 @@ fn about(set: &RecordSet) -> Conclusion {
     }
 }
 
-/// How far apart the knees of single rounds lie, of those with as many depths as any.
+/// The lowest and highest knee of single rounds, of the rounds with the most depths.
 fn knees(measured: &[DepthRun]) -> Option<(u32, u32)> {
     let last = measured.iter().map(|one| one.round).max()?;
     let curve = |round: u32| -> Vec<Point> {
@@ -184,7 +184,7 @@ fn knees(measured: &[DepthRun]) -> Option<(u32, u32)> {
     (at.len() > 1).then_some((*at.iter().min()?, *at.iter().max()?))
 }
 
-/// The least depth with nearly the most IOPS.
+/// The smallest depth with nearly the maximum IOPS.
 fn saturated(rows: &[Row], knee: &Knee) -> Option<u32> {
     let enough = |row: &&Row| row.iops.value >= knee.most.iops * SATURATED;
     rows.iter().find(enough).map(|row| row.depth)
@@ -214,14 +214,14 @@ fn choice(rows: &[Row], bounds: &[Bound], knee: Option<&Knee>) -> Option<DepthCh
     Some(DepthChoice { depth, why: ChoiceReason::Bounds })
 }
 
-/// What limited the runs at a depth.
+/// The limit of the runs at a depth.
 fn verdict(set: &RecordSet, depth: u32) -> Option<Verdict> {
     let runs = subset(set, |run| went_well(run) && depth_of(run) == Some(depth));
     let judged: Vec<_> = runs.runs.iter().map(judge).collect();
     judge_set(&runs, &judged).verdicts.into_iter().next()
 }
 
-/// Each check once over all depths.
+/// The findings of all depths, one per check.
 fn findings(set: &RecordSet) -> Vec<Finding> {
     let runs = subset(set, |run| went_well(run) && run.cell_name() != FILL);
     let judged: Vec<_> = runs.runs.iter().map(judge).collect();

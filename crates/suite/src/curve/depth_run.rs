@@ -5,30 +5,31 @@ use crate::failure;
 use judge::judge;
 use record::{Direction, Histogram, RunRecord};
 
-/// What its cell's coordinate is named.
+/// Name of the coordinate of its cell.
 pub(super) const DIMENSION: &str = "iodepth";
 
-/// The depth that a run stands for.
+/// The depth of a run.
 pub(super) fn depth_of(record: &RunRecord) -> Option<u32> {
     let at = &record.cell.as_ref()?.at;
     at.iter().find(|at| at.dimension == DIMENSION)?.value.parse().ok()
 }
 
-/// What a run did, reads and writes together.
+/// The figures of a run, reads and writes together.
 pub(super) struct DepthRun {
     /// I/Os in flight, of each thread.
     pub depth: u32,
     pub round: u32,
     pub iops: f64,
     pub bytes_per_second: f64,
-    /// Of all I/Os.
+    /// Latency of all I/Os.
     pub latency: Histogram,
     /// IOPS over time.
     pub course: Vec<f64>,
 }
 
 impl DepthRun {
-    /// What a run did; `None` for one at no depth, and for one that failed or was cut short.
+    /// The figures of a run; `None` for a run without a depth, and for one that failed or was
+    /// interrupted.
     pub fn of(record: &RunRecord) -> Option<DepthRun> {
         let (depth, round) = (depth_of(record)?, record.cell.as_ref()?.round);
         if record.interrupted_by.is_some() || failure(record).is_some() {

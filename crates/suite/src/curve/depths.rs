@@ -1,14 +1,14 @@
-//! Which depths are measured.
+//! The depths to measure.
 
-/// Those that are measured when none are named: twice as deep each time.
+/// The default depths, each twice the one before.
 pub const DEPTHS: &str = "1,2,4..256";
 
-/// The deepest queue a thread may be given: what io_uring has entries for.
+/// Maximum depth of a thread: the maximum number of io_uring's entries.
 const DEEPEST: u32 = 32_768;
 
-/// Depths in rising order, from a list such as "1,8,32" or "1,2,4..256". A range goes on as the two
-/// numbers before its end do: it doubles where they double, else it steps by their difference;
-/// "4..256" alone doubles. Its end is always one of them.
+/// Depths in rising order, from a list such as "1,8,32" or "1,2,4..256". A range continues the two
+/// numbers before its end: it doubles if they double, else it steps by their difference; "4..256"
+/// alone doubles. Its end is always included.
 pub fn depths(text: &str) -> Result<Vec<u32>, String> {
     let mut all: Vec<u32> = Vec::new();
     for item in text.split(',') {

@@ -8,26 +8,26 @@ use record::Histogram;
 /// The percentiles that are shown for each depth.
 pub const PERCENTILES: [f64; 3] = [50.0, 99.0, 99.9];
 
-/// One depth.
+/// The row of a depth.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
     /// I/Os in flight, of each thread.
     pub depth: u32,
-    /// How often it was measured.
+    /// Number of rounds.
     pub rounds: u32,
-    /// I/Os a second.
+    /// I/Os per second.
     pub iops: Estimated,
-    /// Bytes a second.
+    /// Bytes per second.
     pub bytes_per_second: Estimated,
     /// Mean latency, in nanoseconds.
     pub mean: Estimated,
-    /// [`PERCENTILES`] of the latency, in nanoseconds; of all rounds together.
+    /// [`PERCENTILES`] of the latency over all rounds, in nanoseconds.
     pub percentiles: Vec<(f64, Estimated)>,
-    /// Throughput over latency, as a share of the greatest.
+    /// Throughput over latency, as a share of the maximum.
     pub power: f64,
 }
 
-/// One row for each depth, rising.
+/// One row per depth, in rising order.
 pub(super) fn rows(measured: &[DepthRun], seed: u64) -> Vec<Row> {
     let mut depths: Vec<u32> = measured.iter().map(|one| one.depth).collect();
     depths.sort_unstable();

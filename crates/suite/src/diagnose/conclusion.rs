@@ -1,4 +1,4 @@
-//! What a diagnosis shows, and the likely cause.
+//! The conclusion of a diagnosis: its steps and the likely cause.
 
 use super::probes::{MODERATE, PROBES};
 use super::steps::{self, DiagnosisStep, Load, ProbeResult};
@@ -9,14 +9,14 @@ use judge::{Confidence, Finding, judge};
 use record::human::{percent, time};
 use record::{Direction, RecordSet, RunRecord, Severity};
 
-/// What a diagnosis shows.
+/// The results of a diagnosis.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Conclusion {
     /// The five steps, in order.
     pub steps: Vec<DiagnosisStep>,
     /// The likely cause.
     pub cause: Cause,
-    /// What the checks found in its runs, the gravest first.
+    /// The findings of the checks, the gravest first.
     pub findings: Vec<Finding>,
     /// Runs that failed.
     pub failures: Vec<Failure>,
@@ -27,9 +27,9 @@ pub struct Conclusion {
 /// A likely cause.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cause {
-    /// In one sentence.
+    /// The cause in one sentence.
     pub text: String,
-    /// How sure that is; `None` when there is no cause to be sure of.
+    /// The confidence; `None` if no cause was found.
     pub confidence: Option<Confidence>,
     /// What to do.
     pub cure: String,
@@ -41,7 +41,7 @@ const PROVOKED: [&str; 2] = ["fill", "depth-64"];
 /// Checks whose subject is the length of the run, which is the diagnosis' own choice.
 const OF_LENGTH: [&str; 2] = ["too-short", "too-few-samples"];
 
-/// What the records of a diagnosis show.
+/// The conclusion from the records of a diagnosis.
 pub fn conclude(set: &RecordSet) -> Conclusion {
     let mut findings = merge_by_check(set.runs.iter().flat_map(findings_of));
     findings.retain(|finding| !OF_LENGTH.contains(&finding.check));
@@ -60,7 +60,7 @@ pub fn conclude(set: &RecordSet) -> Conclusion {
     }
 }
 
-/// What the checks find in a run, about its step.
+/// The findings of the checks in a run, about its step.
 fn findings_of(run: &RunRecord) -> Vec<Finding> {
     let name = run.cell_name();
     if PROVOKED.contains(&name) {
@@ -77,7 +77,7 @@ struct Indicators {
     sync: Option<(f64, f64)>,
 }
 
-/// A write and its fsync this many times as long as a write alone are what users feel.
+/// A write with fsync that takes this many times the time of a write alone is what users notice.
 const SYNC_DEAR: f64 = 5.0;
 
 /// The likely cause. Problems that make figures invalid come first, then causes with one clear
@@ -99,7 +99,7 @@ fn cause(
     }
     if let Some(finding) = findings.iter().find(|f| f.severity >= Severity::Warning) {
         let text = format!("{} [{}]: {}", finding.text, finding.check, finding.cause);
-        // What half of the steps show is no accident.
+        // A finding in half of the steps is not an accident.
         let often = finding.jobs.len() * 2 >= PROBES.len();
         let confidence = if often { Confidence::High } else { Confidence::Medium };
         return said(text, confidence, &finding.remedy.to_string());
@@ -142,7 +142,7 @@ fn cause(
     healthy(set, indicators)
 }
 
-/// What a fault would have shown in.
+/// The figures in which a fault would have shown.
 const JUDGED_BY: &str = "judged by errors, by the warnings of all checks, by time lost above the device, \
                          by stalls, by full CPUs, by writes that slow down, and by slow flushes";
 

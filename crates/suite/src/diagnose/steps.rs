@@ -1,4 +1,4 @@
-//! The five looks at a diagnosis: what each ran, observed and concludes.
+//! The five steps of a diagnosis: their runs, observations and conclusions.
 
 use super::probes::{DEEP, MODERATE};
 use judge::{Case, Judged, durability, durability_reason, inspect, judge};
@@ -10,9 +10,9 @@ use record::{Direction, RecordSet, RunRecord};
 pub struct DiagnosisStep {
     /// Its question.
     pub title: &'static str,
-    /// What was run.
+    /// Its runs.
     pub ran: String,
-    /// What was observed, a line each.
+    /// Its observations, one per line.
     pub observed: Vec<String>,
     /// The conclusion.
     pub conclusion: String,
@@ -26,7 +26,7 @@ pub(super) struct ProbeResult<'a> {
     pub mean_ns: f64,
     pub p50_ns: f64,
     pub p999_ns: f64,
-    /// Share of the window the busiest disk had something to do, and mean time of an I/O in it.
+    /// Share of the window in which the busiest disk was busy, and mean time of an I/O in it.
     pub disk: Option<DiskIndicators>,
     /// Share of a CPU that the worker used.
     pub worker: f64,
@@ -94,7 +94,8 @@ fn disk(case: &Case, direction: Direction, mean_ns: f64) -> Option<DiskIndicator
         };
         Some(DiskIndicators {
             busy: counters.busy_ms as f64 * 1e6 / used.window.0.max(1) as f64,
-            // Counters in milliseconds and requests of others may make it seem longer than the whole.
+            // Because counters have millisecond steps and include other requests, it may exceed the
+            // whole.
             await_ns: (ticks as f64 * 1e6 / ios.max(1) as f64).min(mean_ns),
             moved: moved as f64 / asked.max(1) as f64,
         })
@@ -148,13 +149,13 @@ pub(super) fn path(set: &RecordSet) -> DiagnosisStep {
 /// How the device answers more I/Os in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Load {
-    /// Time is lost above the device.
+    /// Whether time is lost above the device.
     Above,
-    /// Some I/Os take far longer than most.
+    /// Whether some I/Os take far longer than most.
     Stalls,
-    /// More in flight brings waiting and nothing else.
+    /// Whether more I/Os in flight only wait.
     Saturated,
-    /// More in flight brings more.
+    /// Whether more I/Os in flight increase throughput.
     Room,
     Unknown,
 }
@@ -206,7 +207,7 @@ pub(super) fn load(set: &RecordSet) -> (DiagnosisStep, Load) {
 }
 
 fn classify(one: &ProbeResult, some: &ProbeResult, deep: &ProbeResult) -> Load {
-    // Half of the time, and more than what system calls and interrupts cost anywhere.
+    // Half of the time, and more than the usual cost of system calls and interrupts.
     let outside = one.disk.map_or(0.0, |disk| one.mean_ns - disk.await_ns);
     if one.disk.is_some_and(|disk| disk.await_ns > 0.0)
         && outside > one.mean_ns / 2.0
@@ -258,7 +259,7 @@ pub(super) fn processor(set: &RecordSet) -> (DiagnosisStep, bool) {
     (DiagnosisStep { title, ran, observed, conclusion }, bound)
 }
 
-/// Fourth: what is left under sustained load. IOPS of the last quarter over those of the first.
+/// Fourth: sustained load. IOPS of the last quarter over those of the first.
 pub(super) fn sustained(set: &RecordSet) -> (DiagnosisStep, Option<f64>) {
     let title = "Does it last?";
     let ran = format!("random writes of 4 KiB at depth {MODERATE} for 12 s");
@@ -301,7 +302,7 @@ fn heat(run: &RunRecord) -> Option<String> {
     Some(format!("hottest sensor: {name}, {:.0} °C", *millis as f64 / 1e3))
 }
 
-/// Fifth: what durability costs. Time of a write, and of a write that lasts.
+/// Fifth: the cost of durability. Time of a write, and of a durable write.
 pub(super) fn durable(set: &RecordSet) -> (DiagnosisStep, Option<(f64, f64)>) {
     let title = "What does a durable write cost?";
     let ran = "single writes of 4 KiB, then the same with fsync after each".to_owned();

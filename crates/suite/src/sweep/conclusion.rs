@@ -1,4 +1,4 @@
-//! What the records of a sweep show together.
+//! The conclusion from the records of a sweep.
 
 use super::design::{self, Design, RunSlot};
 use super::layers::{self, LAYER, LayerCost};
@@ -14,16 +14,16 @@ use record::{Coordinate, Direction, JobRecord, Nanos, RecordSet, RunRecord, huma
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Blocks from here on are large: bandwidth says more of them than I/Os a second.
+/// Blocks of at least this size are large: their bandwidth is more telling than their IOPS.
 const LARGE: u64 = 64 << 10;
 
-/// What percentages are of.
+/// The baseline of percentages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Baseline {
-    /// The best of what is compared.
+    /// The best value.
     #[default]
     Best,
-    /// The first value of what is compared.
+    /// The first value.
     First,
     /// The sum of what is compared; of latencies, which have no sum, the best.
     Total,
@@ -43,12 +43,12 @@ impl Baseline {
     }
 }
 
-/// What is to be shown.
+/// What to show.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TableOptions {
-    /// Which figures; none: by the kind of work.
+    /// The figures; empty: by the kind of work.
     pub measures: Vec<Measure>,
-    /// What percentages are of.
+    /// The baseline of percentages.
     pub baseline: Baseline,
 }
 
@@ -72,58 +72,58 @@ impl TableOptions {
     }
 }
 
-/// What a sweep shows.
+/// The results of a sweep.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Conclusion {
-    /// One for each figure and each combination of the dimensions from the third on.
+    /// One table for each figure and each combination of the dimensions from the third on.
     pub tables: Vec<Table>,
-    /// Cells there are.
+    /// Number of cells.
     pub cells: usize,
-    /// Runs that were made, those that failed included.
+    /// Number of runs, failed ones included.
     pub made: usize,
-    /// Runs of the whole sweep.
+    /// Number of runs of the whole sweep.
     pub planned: usize,
     /// How many seconds mkfs took, by type of filesystem, where filesystems were made.
     pub mkfs: Vec<(String, Estimated)>,
     /// What each layer of a stack adds, where layers were varied.
     pub layers: Vec<LayerCost>,
-    /// What limited the cells, those of one limit together.
+    /// The limits of the cells, grouped by limit.
     pub limited: Vec<LimitGroup>,
-    /// What the checks found, each once, the gravest first; its jobs are the cells.
+    /// The findings, one per check, the gravest first; their jobs are the cells.
     pub findings: Vec<Finding>,
-    /// Why runs failed: each reason with the cells.
+    /// The reasons of failed runs, each with its cells.
     pub failures: Vec<FailureGroup>,
-    /// Time all runs took.
+    /// Total time of the runs.
     pub elapsed: Nanos,
     /// The signal that ended it.
     pub interrupted_by: Option<i32>,
 }
 
-/// One figure over the first two dimensions, where the others have these values.
+/// One figure over the first two dimensions, for given values of the others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
-    /// Which figure.
+    /// The figure.
     pub measure: Measure,
     /// Values of the dimensions from the third on.
     pub at: Vec<Coordinate>,
-    /// The first dimension: its values are compared with each other, and make the rows.
+    /// The first dimension: its values are compared with each other and are the rows.
     pub compared: String,
-    /// The second, if there is one: its values make the columns.
+    /// The second dimension, if there is one: its values are the columns.
     pub across: Option<String>,
-    /// One where there is no second dimension.
+    /// One column if there is no second dimension.
     pub columns: Vec<Column>,
-    /// Comparisons made with the best, in all tables of this figure.
+    /// Number of comparisons with the best, in all tables of this figure.
     pub comparisons: usize,
     /// What its percentages are of.
     pub baseline: Baseline,
 }
 
-/// What is compared, at one value of the second dimension.
+/// A column: the compared values at one value of the second dimension.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Column {
-    /// The value; empty where there is no second dimension.
+    /// The value; empty if there is no second dimension.
     pub value: String,
-    /// One for each value of the first dimension.
+    /// One row for each value of the first dimension.
     pub rows: Vec<Row>,
     /// Its total as a share of the baseline among the totals of all columns.
     pub total_share: Option<Estimated>,
@@ -134,30 +134,29 @@ pub struct Column {
 pub struct Row {
     /// The value of the first dimension.
     pub value: String,
-    /// What is known of the figure.
+    /// The figure.
     pub reading: Reading,
-    /// Share of the baseline, 1.0 being equal to it. Bounded where the baseline is one value that was
+    /// Its share of the baseline; 1.0 is equal. It has an interval if the baseline is one value that was
     /// chosen beforehand.
     pub share: Option<Estimated>,
-    /// How it stands to the others of its column.
+    /// Its standing in its column.
     pub standing: Option<Standing>,
 }
 
 impl Row {
-    /// The figure in each repeat that has it.
+    /// The figures of the repeats that have it.
     pub fn values(&self) -> &[f64] {
         self.reading.measured().map_or(&[], |measured| &measured.values)
     }
 
-    /// Their mean with the interval that holds it in 95 of 100 cases, whose ends are infinite where
-    /// there is one repeat.
+    /// Their mean with its 95 % interval, whose ends are infinite with a single repeat.
     pub fn mean(&self) -> Option<Estimate> {
         Some(self.reading.measured()?.summary.mean)
     }
 }
 
 impl Column {
-    /// The sums over the rows for each repeat, where every row has every one.
+    /// The sum over the rows for each repeat, if every row has all repeats.
     pub fn totals(&self, repeats: usize) -> Option<Vec<f64>> {
         let whole = self.rows.len() > 1 && self.rows.iter().all(|r| r.values().len() == repeats);
         let total = |repeat: usize| self.rows.iter().map(|row| row.values()[repeat]).sum();
@@ -165,12 +164,12 @@ impl Column {
     }
 }
 
-/// Runs that failed for one reason.
+/// Runs that failed for the same reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FailureGroup {
-    /// Why.
+    /// The reason.
     pub text: String,
-    /// The cells, once for each run.
+    /// The cells, one entry per run.
     pub cells: Vec<String>,
 }
 
@@ -180,7 +179,7 @@ pub fn conclude(set: &RecordSet, design: &Design, wanted: &TableOptions) -> Conc
         (0..design.cells()).map(|cell| design.cell(RunSlot { cell, round: 0 }).name).collect();
     let mut whole = RecordSet { runs: Vec::new(), ..set.clone() };
     whole.runs.extend(set.runs.iter().filter(|run| failure(run).is_none()).cloned());
-    // Stable: the runs of a cell stay in the order they ran.
+    // The sort is stable: the runs of a cell stay in order.
     whole.runs.sort_by_cached_key(|run| {
         let name = run.cell.as_ref().map(|cell| &cell.name);
         cells.iter().position(|known| Some(known) == name)
@@ -275,12 +274,12 @@ fn joined(at: &[Coordinate]) -> Coordinate {
     Coordinate { dimension: texts(|c| &c.dimension), value: texts(|c| &c.value) }
 }
 
-/// The figures that say most of the work: I/Os a second and the 99th percentile of latency, or
-/// bandwidth where blocks are large; of each direction where runs have several. Where the blocks are
-/// what is compared, both rates: more of one need not be more of the other. Jobs that synchronise also
-/// have the 99th percentile of that.
+/// The most telling figures: IOPS and the 99th percentile of latency, or bandwidth if blocks are
+/// large; for each direction if runs have several. If block sizes are compared, both rates, because
+/// a higher one need not mean a higher other one. Jobs that synchronise also have the 99th
+/// percentile of that.
 fn usual(set: &RecordSet, design: &Design) -> Vec<Measure> {
-    // Whether blocks are small and large, among what is compared with each other.
+    // Whether small and large blocks are compared with each other.
     let mut blocks: BTreeMap<&[Coordinate], (bool, bool)> = BTreeMap::new();
     let mut directions: Vec<Direction> = Vec::new();
     let mut mixed = false;
@@ -320,7 +319,7 @@ fn usual(set: &RecordSet, design: &Design) -> Vec<Measure> {
     let mut names: Vec<String> = names.iter().flat_map(prefixed).collect();
     let jobs = || set.runs.iter().flat_map(|run| &run.jobs);
     if jobs().any(|job| job.sync.latency.count() > 0) {
-        // Memory takes a buffered write; the synchronisation waits for the storage.
+        // A buffered write goes to memory; the synchronisation waits for the storage.
         let is_buffered = |job: &JobRecord| !job.workload.is_direct_in(Direction::Write);
         let of_writes = match (mixed, &*directions) {
             (true, _) => "write.p99",
@@ -400,7 +399,7 @@ fn table(grid: &Grid, others: &[usize]) -> Table {
     }
 }
 
-/// How the rows of a column stand to each other.
+/// Sets the standing of the rows of a column.
 fn rank_column(column: &mut Column, contest: Contest) {
     let figures: Vec<Vec<f64>> = column.rows.iter().map(|row| row.values().to_vec()).collect();
     for (row, standing) in column.rows.iter_mut().zip(standings(&figures, contest)) {
@@ -470,8 +469,8 @@ fn share(values: &[f64], of: &[f64], baseline: &Baseline, seed: u64) -> Option<E
     }
 }
 
-/// The cell and the job that findings and verdicts name together ("iodepth=4: reader"). Where there
-/// is one cell only, they name the job alone.
+/// The cell and the job as findings and verdicts name them ("iodepth=4: reader"). With a single
+/// cell, only the job.
 fn split<'a>(label: &'a str, cells: &'a [String]) -> (&'a str, &'a str) {
     if let [only] = cells
         && label != only
@@ -485,7 +484,7 @@ fn split<'a>(label: &'a str, cells: &'a [String]) -> (&'a str, &'a str) {
     cells.iter().find_map(of).unwrap_or((label, ""))
 }
 
-/// Verdicts about cells; where there are several jobs, about cells and jobs.
+/// Verdicts about cells or, with several jobs, about cells and jobs.
 fn about_cells(verdicts: Vec<Verdict>, cells: &[String]) -> Vec<Verdict> {
     let job = |verdict: &Verdict| split(&verdict.job, cells).1.to_owned();
     let several = verdicts.iter().any(|verdict| job(verdict) != job(&verdicts[0]));
@@ -496,11 +495,11 @@ fn about_cells(verdicts: Vec<Verdict>, cells: &[String]) -> Vec<Verdict> {
     verdicts.into_iter().map(named).collect()
 }
 
-/// Each check once, about cells.
+/// One finding per check, about cells.
 fn findings(findings: Vec<Finding>, cells: &[String]) -> Vec<Finding> {
     let of_cells = |finding: Finding| {
         let mut jobs: Vec<String> = Vec::new();
-        // What is found over all runs names the job, and the cell in its text.
+        // Findings over all runs name the job, and the cell in their text.
         let told = cells.iter().find(|cell| finding.text.starts_with(&format!("{cell}, ")));
         let labels = told.map_or(finding.jobs.as_slice(), std::slice::from_ref);
         for label in labels {

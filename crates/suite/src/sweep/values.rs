@@ -1,17 +1,17 @@
-//! What a dimension is given: "1,2,4..256" as the values it stands for.
+//! The values of a dimension, from text such as "1,2,4..256".
 
 use super::Dimension;
 
-/// A dimension of more values is a mistake: a range was meant otherwise.
+/// Maximum number of values of a dimension. More are a mistake in a range.
 const VALUES_MAX: usize = 10_000;
 
-/// Letters that multiply by 1024 once more each, as sizes of job options have them.
+/// Suffixes of sizes in job options, each 1024 times the one before.
 const UNITS: [&str; 6] = ["", "k", "m", "g", "t", "p"];
 
 impl Dimension {
-    /// From "NAME=V1,V2,…". Where a `;` stands between values, commas belong to them. A value
-    /// `A..B` after another goes on as these two do up to B: doubling (or halving) where they double
-    /// and that meets B, else by their difference.
+    /// Parses "NAME=V1,V2,…". If a `;` separates values, commas belong to the values. A value
+    /// `A..B` after another value continues these two up to B: it doubles (or halves) if they do
+    /// and this reaches B, else it steps by their difference.
     ///
     /// # Errors
     /// What is wrong with it, and what to write instead.
@@ -42,7 +42,7 @@ impl Dimension {
     }
 }
 
-/// The parts of a list. One `;` at its end only says that commas belong to values.
+/// The parts of a list. A single `;` at its end only means that commas belong to values.
 fn items(list: &str) -> Vec<&str> {
     if list.trim().is_empty() {
         return Vec::new();
@@ -53,7 +53,7 @@ fn items(list: &str) -> Vec<&str> {
     }
 }
 
-/// "A..B" where both ends are numbers: paths hold dots as well.
+/// "A..B" if both ends are numbers, because paths also contain dots.
 fn range(item: &str) -> Option<(&str, &str)> {
     let (low, end) = item.split_once("..")?;
     let is_number = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
@@ -71,7 +71,7 @@ fn push(values: &mut Vec<String>, value: String) -> Result<(), String> {
     Ok(())
 }
 
-/// Adds `low` and what follows it up to `end`.
+/// Adds `low` and the following values up to `end`.
 fn extend(values: &mut Vec<String>, item: &str, low: &str, end: &str) -> Result<(), String> {
     let Some(before) = values.last().cloned() else {
         return Err(format!(
@@ -97,7 +97,7 @@ fn extend(values: &mut Vec<String>, item: &str, low: &str, end: &str) -> Result<
             None => at.checked_sub(first - second),
         })
     };
-    // Three that double leave no doubt; two may be the beginning of either.
+    // Three values that double are clear; two may begin either kind of range.
     let earlier = values.iter().rev().nth(1).and_then(|text| amount(text, &unit));
     let is_sure = earlier.is_some_and(|earlier| earlier * 2 == first && first * 2 == second);
     push(values, low.into())?;
@@ -110,10 +110,10 @@ fn extend(values: &mut Vec<String>, item: &str, low: &str, end: &str) -> Result<
     found.into_iter().try_for_each(|next| push(values, shown(next, &unit)))
 }
 
-/// What follows `from` up to `last`, met exactly.
+/// The values after `from` up to `last`, which must be reached exactly.
 ///
 /// # Errors
-/// Where it passes by: the last value before, and what would follow it.
+/// The range misses `last`: the value before it, and the next one.
 fn follow(
     from: u128,
     last: u128,
@@ -125,7 +125,7 @@ fn follow(
         let Some(value) = after.filter(|value| is_on_the_way(at, *value, last)) else {
             return Err((at, after));
         };
-        // One more than is taken, so that the surplus is met.
+        // One more than the maximum, so that a surplus is noticed.
         if found.len() > VALUES_MAX {
             return Ok(found);
         }
@@ -140,9 +140,9 @@ fn is_on_the_way(at: u128, next: u128, last: u128) -> bool {
     (at < next && next <= last) || (last <= next && next < at)
 }
 
-/// What stands behind the numbers of a range.
+/// The suffix of the numbers of a range.
 enum Unit {
-    /// The same word for all of them.
+    /// The same suffix for all.
     Same(String),
     /// Letters that multiply by 1024.
     Sizes,
@@ -161,7 +161,7 @@ fn unit_of(texts: [&str; 3]) -> Result<Unit, String> {
 
 fn amount(text: &str, unit: &Unit) -> Option<u128> {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
-    // Far beyond what an option takes, and far from overflowing when multiplied.
+    // Far above the values of any option, and far below an overflow in a multiplication.
     let number = digits.parse::<u64>().ok()?;
     let letters = text[digits.len()..].to_ascii_lowercase();
     match unit {
@@ -173,7 +173,7 @@ fn amount(text: &str, unit: &Unit) -> Option<u128> {
     }
 }
 
-/// As one would type it: in the largest unit that leaves a whole number.
+/// As a user writes it: in the largest unit that gives a whole number.
 fn shown(number: u128, unit: &Unit) -> String {
     match unit {
         Unit::Same(unit) => format!("{number}{unit}"),

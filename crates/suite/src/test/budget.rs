@@ -89,14 +89,24 @@ impl Length {
 }
 
 /// Why the file of a test has no suitable size.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SizeError {
     /// A tenth of the free space is too little.
+    #[error(
+        "only {} MiB are free, and a test uses at most a tenth: make room, or set --size to {} MiB or \
+         more",
+        mib(free), mib(&LEAST)
+    )]
     NoRoom {
         /// The free space.
         free: Bytes,
     },
     /// The requested size exceeds the free space.
+    #[error(
+        "--size: {} MiB do not fit, only {} MiB are free: use a smaller size, or make room",
+        mib(asked),
+        mib(free)
+    )]
     TooLarge {
         /// The requested size.
         asked: Bytes,
@@ -104,6 +114,10 @@ pub enum SizeError {
         free: Bytes,
     },
     /// The requested size is too small for a test.
+    #[error(
+        "--size: {} bytes are too few to tell a disk from its cache: use {} MiB or more",
+        asked.0, mib(&LEAST)
+    )]
     TooSmall {
         /// The requested size.
         asked: Bytes,
@@ -117,42 +131,17 @@ impl SizeError {
             SizeError::NoRoom { free } => format!(
                 "only {} MiB are free, and at most a tenth is used: make room until {} MiB are \
                  free",
-                free.0 >> 20,
-                (LEAST.0 >> 20) * 10
+                mib(free),
+                mib(&LEAST) * 10
             ),
             other => other.to_string(),
         }
     }
 }
 
-impl std::fmt::Display for SizeError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mib = |bytes: &Bytes| bytes.0 >> 20;
-        let least = LEAST.0 >> 20;
-        match self {
-            SizeError::NoRoom { free } => write!(
-                f,
-                "only {} MiB are free, and a test uses at most a tenth: make room, or set --size \
-                 to {least} MiB or more",
-                mib(free)
-            ),
-            SizeError::TooLarge { asked, free } => write!(
-                f,
-                "--size: {} MiB do not fit, only {} MiB are free: use a smaller size, or make room",
-                mib(asked),
-                mib(free)
-            ),
-            SizeError::TooSmall { asked } => write!(
-                f,
-                "--size: {} bytes are too few to tell a disk from its cache: use {least} MiB or \
-                 more",
-                asked.0
-            ),
-        }
-    }
+fn mib(bytes: &Bytes) -> u64 {
+    bytes.0 >> 20
 }
-
-impl std::error::Error for SizeError {}
 
 /// Size of the file: the requested size, or the size for the length of the test but at most a tenth of
 /// the free space. Rounded down to whole MiB.

@@ -1,4 +1,4 @@
-//! The cells of a test: what each runs, and at which depth.
+//! The cells of a test, with their jobs and depths.
 
 use crate::knee::Knee;
 use crate::order::Draw;
@@ -11,7 +11,7 @@ use record::{Bytes, Cell, Direction, Nanos};
 pub struct Load {
     /// Its name in records.
     pub name: &'static str,
-    /// What it is, for people.
+    /// Its description.
     pub description: &'static str,
     /// I/Os in flight.
     pub depth: u32,
@@ -41,7 +41,7 @@ impl Load {
         ramp: Nanos,
         time: Nanos,
     ) -> Step {
-        // Rounds draw offsets of their own: the same ones again would be in some cache.
+        // Each round has its own offsets: repeated ones would be in a cache.
         let name = self.name.bytes().fold(seed, |h, b| h.rotate_left(8) ^ u64::from(b));
         target.step(&JobSpec {
             cell: Cell { name: self.name.into(), round, ..Cell::default() },
@@ -58,18 +58,18 @@ impl Load {
     }
 }
 
-/// The cells of a test, at the depths that its knees give them.
+/// The cells of a test, at the depths of its knees.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cells {
     reads: Option<u32>,
     writes: Option<u32>,
 }
 
-/// Where no knee was found, because every run of its sweep failed.
+/// The depth if no knee was found because every run of its sweep failed.
 const DEPTH_GUESSED: u32 = 16;
 
 impl Cells {
-    /// The knee of random reads or writes is known.
+    /// Whether the knee of random reads or writes is known.
     pub(super) fn found(&mut self, direction: Direction, knee: Option<&Knee>) {
         let depth = knee.map(|knee| knee.at.depth);
         match direction {
@@ -78,7 +78,7 @@ impl Cells {
         }
     }
 
-    /// All of them. Where the knee is at depth 1, the cell at the knee is the one at depth 1.
+    /// All cells. If the knee is at depth 1, the cell at the knee is the one at depth 1.
     pub fn all(&self) -> Vec<Load> {
         let reads = self.reads.unwrap_or(DEPTH_GUESSED);
         let writes = self.writes.unwrap_or(reads);

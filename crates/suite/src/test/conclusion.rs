@@ -1,4 +1,4 @@
-//! What the records of a test show together.
+//! The conclusion from the records of a test.
 
 use super::cells::Cells;
 use super::positions::{self, PositionRow};
@@ -16,40 +16,40 @@ use record::{Bytes, Direction, Histogram, JobRecord, Nanos, RecordSet, RunRecord
 /// The percentiles that a test shows.
 pub const PERCENTILES: [f64; 3] = [50.0, 99.0, 99.9];
 
-/// What a test shows.
+/// The results of a test.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Conclusion {
-    /// The file it worked in; it is gone.
+    /// The file, which no longer exists.
     pub file: String,
-    /// How much of it was filled.
+    /// Size of its filled part.
     pub size: Bytes,
-    /// Through O_DIRECT.
+    /// Whether O_DIRECT was used.
     pub direct: bool,
     /// Engine of the runs that keep several I/Os in flight.
     pub engine: String,
-    /// What lies below, from the filesystem down.
+    /// The storage stack below it, from the filesystem down.
     pub stack: Vec<String>,
-    /// What a completed write there has survived.
+    /// The durability of a completed write there.
     pub durability: Option<Durability>,
-    /// One for each cell and direction, in the order of the cells.
+    /// One row for each cell and direction, in the order of the cells.
     pub rows: Vec<Row>,
     /// The knees that were found.
     pub knees: Vec<(Direction, Knee)>,
-    /// How random writes went before, when there were any.
+    /// The course of the random writes before the measurement, if any.
     pub course: SteadyProgress,
     /// The speed of the disks by position.
     pub positions: Vec<PositionRow>,
-    /// What limited the cells, those of one limit together.
+    /// The limits of the cells, grouped by limit.
     pub limited: Vec<LimitGroup>,
-    /// What the figures may be used for, in one sentence.
+    /// Valid uses of the figures, in one sentence.
     pub valid_for: String,
-    /// What the checks found in the cells, the gravest first.
+    /// The findings of the checks in the cells, the gravest first.
     pub findings: Vec<Finding>,
     /// Runs that failed.
     pub failures: Vec<Failure>,
-    /// Rounds that began.
+    /// Number of rounds that began.
     pub rounds: u32,
-    /// Time all runs took.
+    /// Total time of the runs.
     pub elapsed: Nanos,
     /// The signal that ended it.
     pub interrupted_by: Option<i32>,
@@ -60,27 +60,27 @@ pub struct Conclusion {
 pub struct Row {
     /// Name of its cell.
     pub cell: String,
-    /// What it is, for people, short.
+    /// Its short description.
     pub label: String,
     /// I/Os in flight.
     pub depth: u32,
-    /// Of which direction.
+    /// Its direction.
     pub direction: Option<Direction>,
-    /// Its latencies are those of fsync, not of the writes before.
+    /// Whether its latencies are those of fsync, not of the writes before.
     pub of_sync: bool,
-    /// Rounds it was measured in.
+    /// Number of rounds.
     pub rounds: u32,
-    /// I/Os a second.
+    /// I/Os per second.
     pub iops: Estimated,
-    /// Bytes a second.
+    /// Bytes per second.
     pub bytes_per_second: Estimated,
-    /// [`PERCENTILES`] of its latency, in nanoseconds; of all rounds together.
+    /// [`PERCENTILES`] of its latency over all rounds, in nanoseconds.
     pub percentiles: Vec<(f64, Estimated)>,
-    /// What limited its cell.
+    /// The limit of its cell.
     pub limit: Option<Limit>,
 }
 
-/// What the records of a test show.
+/// The conclusion from the records of a test.
 pub fn conclude(set: &RecordSet) -> Conclusion {
     let cells = measured(set);
     let judged: Vec<Judged> = cells.runs.iter().map(judge).collect();
@@ -91,7 +91,7 @@ pub fn conclude(set: &RecordSet) -> Conclusion {
     let workload = fill.and_then(|run| run.jobs.first()).map(|job| &job.workload);
     let file = workload.and_then(|w| w.files.first()).cloned().unwrap_or_default();
     let facts = fill.map(|run| &run.facts);
-    // A sweep that was broken off has not met the knee yet.
+    // An interrupted sweep has no knee yet.
     let whole = |knee: &Knee| !cells.runs.is_empty() || knee.curve.len() == DEPTHS.len();
     let knee = |direction| {
         let knee = DepthSweep::knee(direction, set.runs.iter()).filter(whole)?;
@@ -129,14 +129,14 @@ fn of_cell(verdict: Verdict) -> Verdict {
     Verdict { job: cell_of(&verdict.job).to_owned(), ..verdict }
 }
 
-/// Each check once, about cells in their order.
+/// One finding per check, about cells in order.
 fn findings(findings: Vec<Finding>, rows: &[Row]) -> Vec<Finding> {
     let of_cells = |finding: Finding| {
         let jobs = finding.jobs.iter().map(|job| cell_of(job).to_owned()).collect();
         Finding { jobs, ..finding }
     };
     let mut all = merge_by_check(findings.into_iter().map(of_cells));
-    // One round may have too few samples where all together have enough.
+    // One round may have too few samples although all rounds together have enough.
     let bounded = |row: &Row| row.percentiles.iter().all(|(_, value)| value.interval.is_some());
     if rows.iter().all(bounded) {
         all.retain(|finding| finding.check != "too-few-samples");
@@ -145,7 +145,7 @@ fn findings(findings: Vec<Finding>, rows: &[Row]) -> Vec<Finding> {
     all
 }
 
-/// What the table may be used for.
+/// The valid uses of the table.
 fn valid_for(rows: &[Row], findings: &[Finding]) -> String {
     if rows.is_empty() {
         return String::new();
@@ -169,13 +169,13 @@ fn valid_for(rows: &[Row], findings: &[Finding]) -> String {
         .into()
 }
 
-/// Where a cell stands in the table.
+/// The position of a cell in the table.
 fn place(cell: &str) -> usize {
     let all = Cells::default().all();
     all.iter().position(|load| load.name == cell).unwrap_or(all.len())
 }
 
-/// The runs of the cells that went well and to their end.
+/// The successful, complete runs of the cells.
 fn measured(set: &RecordSet) -> RecordSet {
     let cells = Cells::default().all();
     subset(set, |run| went_well(run) && cells.iter().any(|load| load.name == run.cell_name()))

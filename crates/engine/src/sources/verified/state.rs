@@ -141,8 +141,8 @@ impl State {
         if number >= self.written.saturating_add(depth) {
             return None;
         }
-        // GateContext the latest writes, others may have been in flight: only the listed ones completed for
-        // certain.
+        // Other writes may have been in flight with the latest ones: of these, only the listed ones
+        // completed for certain.
         let certain = number.saturating_add(depth) < self.written;
         Some(certain || self.last.contains(&(u64::from(file), offset)))
     }

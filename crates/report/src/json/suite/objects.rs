@@ -10,18 +10,18 @@ use suite::objects::{Conclusion, Operation, Rate, Seconds};
 /// `fathom s3 --json`; `saved`: where the record is.
 pub fn objects(conclusion: &Conclusion, saved: &SavedTo) -> String {
     let rest = object! {
-        "endpoints" => texts(&conclusion.endpoints),
-        "hosts" => array(&conclusion.hosts, host),
-        "content" => &conclusion.content,
-        "tls" => &conclusion.tls,
+        "endpoints" => texts(&conclusion.exchange.endpoints),
+        "hosts" => array(&conclusion.exchange.hosts, host),
+        "content" => &conclusion.exchange.content,
+        "tls" => &conclusion.exchange.tls,
         "concurrent" => conclusion.concurrent,
-        "connections" => conclusion.connections,
+        "connections" => conclusion.exchange.connections,
         "took_ns" => conclusion.elapsed.0,
         "cpu_seconds" => conclusion.cpu_seconds,
         "servers" => array(&conclusion.servers, server),
         "interrupted_by" => conclusion.interrupted_by,
         "operations" => array(&conclusion.operations, operation),
-        "failures" => texts(&conclusion.failures),
+        "failures" => texts(&conclusion.exchange.failures),
         "findings" => findings(&conclusion.findings),
     };
     document("s3", None, saved, rest)
@@ -48,22 +48,22 @@ fn server(server: &ServerProcess) -> Json {
 
 fn operation(operation: &Operation) -> Json {
     object! {
-        "operation" => &operation.name,
+        "operation" => &operation.requests.request,
         "unit" => operation.unit,
-        "sent" => operation.sent,
-        "good" => operation.good,
-        "failed" => operation.failed,
-        "retries" => operation.retries,
-        "resent" => operation.resent,
-        "bytes" => operation.bytes.0,
+        "sent" => operation.requests.sent,
+        "good" => operation.requests.good,
+        "failed" => operation.requests.failed(),
+        "retries" => operation.requests.retries,
+        "resent" => operation.requests.resent,
+        "bytes" => operation.requests.bytes.0,
         "average" => rate(&operation.average),
         "seconds" => operation.seconds.as_ref().map_or(Json::Null, seconds),
-        "latency_ns" => latency(&operation.latency),
-        "first_byte_ns" => latency(&operation.first_byte),
+        "latency_ns" => latency(&operation.requests.whole),
+        "first_byte_ns" => latency(&operation.requests.first_byte),
         "response_ns" => operation.response.as_ref().map_or(Json::Null, latency),
-        "errors" => counts(&operation.errors),
-        "repeated" => counts(&operation.repeated),
-        "unfinished" => operation.unfinished,
+        "errors" => counts(&operation.errors()),
+        "repeated" => counts(&operation.repeated()),
+        "unfinished" => operation.requests.unfinished,
     }
 }
 
