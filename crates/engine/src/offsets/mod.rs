@@ -64,7 +64,7 @@ impl OffsetPattern {
         } else if worker.placing.spread.iter().any(|(_, s)| *s != Distribution::Uniform) {
             RandomMode::Skewed(align)
         } else if pattern.norandommap || aligned {
-            RandomMode::Anywhere(align)
+            RandomMode::Anywhere { align, short_draws: pattern.short_draws }
         } else if one_size {
             RandomMode::EachBlockOnce(first.min)
         } else {

@@ -112,6 +112,11 @@ impl Workload {
         let barrier = if worker.queue.depth > 1 { worker.syncing.write_barrier } else { 0 };
         let steered = is_steered(worker);
         let plain = !trims_then_writes && worker.placing.strides.is_none();
+        // Oracle: without a random map a write is as long as its trim, whatever `bs` says.
+        let largest_write = match pattern.rw.is_random() && pattern.norandommap {
+            true => u64::MAX,
+            false => blocks.write.max,
+        };
         let fast = match worker.files.as_slice() {
             [file] if plain && !steered && !syncs.active() && barrier == 0 => {
                 let (start, length, reads) = (file.start, file.length, pattern.mix_read.into());
@@ -144,7 +149,7 @@ impl Workload {
             barrier: Barrier { every: EveryNth::new(barrier), after: false },
             held: None,
             trim_writes: trims_then_writes
-                .then(|| TrimWrites::new(worker.queue.depth, blocks.write.max)),
+                .then(|| TrimWrites::new(worker.queue.depth, largest_write)),
             blocks,
             signals_loops: signals_loops(worker),
             spares_unended: worker.stop.time_based,

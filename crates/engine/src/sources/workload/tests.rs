@@ -262,6 +262,39 @@ fn trims_are_followed_by_their_writes() {
 }
 
 #[test]
+fn without_a_map_a_write_is_as_long_as_its_trim() {
+    for trim in [8, 2] {
+        let mut worker = worker(ReadWrite::RandTrimWrite, 4 * K, &[64 * K]);
+        worker.pattern.blocks.trim = BlockPlan::Fixed(trim * K);
+        worker.pattern.norandommap = true;
+        worker.stop.ios = Some(6);
+        let ops = ops(&worker, 99);
+        assert_eq!(ops.len(), 12);
+        for pair in ops.chunks(2) {
+            assert_eq!((pair[0].kind, pair[0].length), (OpKind::Trim, trim * K));
+            assert_eq!(pair[1], Op { kind: OpKind::Write, ..pair[0] });
+        }
+    }
+}
+
+#[test]
+fn tausworthe_asked_for_draws_32_bits_over_more_blocks_than_that() {
+    let blocks = 1u64 << 34;
+    let mut worker = worker(ReadWrite::RandRead, 4 * K, &[blocks * 4 * K]);
+    worker.pattern.norandommap = true;
+    let odd = |worker: &Worker| {
+        let places = ops(worker, 1000).into_iter().map(|op| op.offset / (4 * K));
+        places.filter(|block| block % 4 != 0).count()
+    };
+    assert!(odd(&worker) > 600);
+    worker.pattern.short_draws = true;
+    assert_eq!(odd(&worker), 0);
+    assert!(ops(&worker, 1000).iter().any(|op| op.offset / (4 * K) > blocks / 2));
+    worker.files[0].length = (1 << 32) * 4 * K;
+    assert!(odd(&worker) > 600, "32 bits reach each of 2^32 blocks");
+}
+
+#[test]
 fn writes_wait_for_their_trims() {
     let mut worker = worker(ReadWrite::TrimWrite, 4 * K, &[8 * K]);
     worker.queue.depth = 4;
