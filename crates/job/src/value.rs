@@ -143,9 +143,9 @@ fn by_direction(
 
 fn bounded(number: i64, min: i64, max: i64, text: &str) -> Result<i64, String> {
     if number < min {
-        Err(format!("must be at least {min}, got '{text}'"))
+        Err(format!("value out of range: must be at least {min}, got '{text}'"))
     } else if number > max {
-        Err(format!("must be at most {max}, got '{text}'"))
+        Err(format!("value out of range: must be at most {max}, got '{text}'"))
     } else {
         Ok(number)
     }
@@ -169,7 +169,9 @@ fn floats(text: &str, min: f64, max: f64) -> Result<Value, String> {
             .filter(|number: &f64| number.is_finite())
             .ok_or_else(|| format!("expected {EXPECTED_FLOATS}, got '{text}'"))?;
         if number < min || number > max {
-            return Err(format!("each number must lie between {min} and {max}, got '{part}'"));
+            return Err(format!(
+                "value out of range: each number must lie between {min} and {max}, got '{part}'"
+            ));
         }
         numbers.push(number);
     }

@@ -350,9 +350,9 @@ pub struct JobRecord {
     /// `fsync_on_close`), which is none of `sync` but part of the window; `None`: there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_sync: Option<Nanos>,
-    /// Zones that were reset before they were written again (`zonemode=zbd`).
+    /// Zones that were reset before they were written again; `None` without `zonemode=zbd`.
     #[serde(default)]
-    pub zone_resets: u64,
+    pub zone_resets: Option<u64>,
     /// Time series.
     pub intervals: Vec<Interval>,
     /// Step of the time series.

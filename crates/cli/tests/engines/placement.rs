@@ -260,7 +260,11 @@ fn a_preconditioned_device_was_written_once_over_with_its_spare_capacity() {
         let record = recorded(directory.path(), 0, &[&arguments[..], more].concat());
         record.jobs[0].results.write.ios
     };
-    for (spare, all) in [("--spr_op=0.07", 1060..=1080), ("--spr_op=0.5", 1490..=1510), ("--spr_op=1.0", 1980..=2020)] {
+    for (spare, all) in [
+        ("--spr_op=0.07", 1060..=1080),
+        ("--spr_op=0.5", 1490..=1510),
+        ("--spr_op=1.0", 1980..=2020),
+    ] {
         let ios = ios(&[spare, "--spr_num_regions=250"]);
         assert!(all.contains(&ios), "{spare}: {ios}");
     }

@@ -150,6 +150,21 @@ impl Offsets {
         }
     }
 
+    /// Whether each byte is covered once in a pass, by I/Os of different sizes.
+    pub fn covers_bytes(&self) -> bool {
+        matches!(self, Offsets::Random(offsets) if offsets.covers_bytes())
+    }
+
+    /// The last I/O is issued without its last `bytes`, which begin at `offset`: the pass still has to
+    /// issue them.
+    pub fn give_back(&mut self, direction: Direction, offset: u64, bytes: u64) {
+        match self {
+            Offsets::Sequential(sequential) => sequential.give_back(direction, bytes),
+            Offsets::Random(offsets) => offsets.give_back(offset, bytes),
+            Offsets::Ordered(_) | Offsets::Strided(_) => {}
+        }
+    }
+
     /// Begins another pass. With `only_ended`, directions of a sequential mix that have not reached the
     /// region's end continue.
     pub fn restart(

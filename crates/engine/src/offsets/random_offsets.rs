@@ -221,6 +221,18 @@ impl RandomOffsets {
         self.runs = PerDirection::default();
     }
 
+    /// Whether each byte is covered once in a pass, by I/Os of different sizes.
+    pub fn covers_bytes(&self) -> bool {
+        matches!(self.places, Places::EachByteOnce(_))
+    }
+
+    /// The bytes from `offset` on were part of the last I/O and are not issued.
+    pub fn give_back(&mut self, offset: u64, bytes: u64) {
+        if let Places::EachByteOnce(map) = &mut self.places {
+            map.give_back(offset, bytes);
+        }
+    }
+
     /// The next offset and length; `None` at the end of the pass.
     #[inline]
     pub fn next(&mut self, draw: &mut Draw<'_>) -> Option<(u64, u64)> {

@@ -35,7 +35,7 @@ pub fn perform(
         Action::CrcTest(names) => return checksum_test::main(dialect, names.as_deref(), output),
         Action::CpuClockTest => return clock_test::main(runner.machine(), output),
         Action::IdleCalibrate => Ok(report::normal::calibration(&runner::idle::calibrate(false))),
-        Action::Version => Ok(format!("{FIO_VERSION}\n")),
+        Action::Version => Ok(format!("{}\n", report::version_line(invocation.compat))),
         Action::Help => Ok(help(dialect)),
         Action::HelpAll => Ok(job::help::all_options()),
     };

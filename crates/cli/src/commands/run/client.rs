@@ -12,7 +12,7 @@ use crate::output::{Output, say};
 use anyhow::Result;
 use job::{Action, Client, Dialect, Invocation};
 use judge::gate::Subject;
-use record::{Cell, Message, RecordSet, RunRecord, Snapshot};
+use record::{Cell, Message, RecordSet, RunRecord, Severity, Snapshot};
 use remote::{Address, FrameError, FromClient, FromServer};
 use report::RenderOptions;
 use report::clients::{ClientReport, Clients};
@@ -264,8 +264,8 @@ impl Servers<'_> {
                 self.output.write(&report::normal::prefixed(&server.machine.name, &text))?;
             }
             Ok(FromServer::Messages(messages)) => {
-                let lines = report::messages::lines(program(self.request.dialect), &messages);
-                say(&report::normal::prefixed(&server.machine.name, &lines));
+                let name = server.machine.name.clone();
+                self.show_messages(&name, &messages)?;
             }
             Ok(FromServer::Refused(refusal)) => {
                 let text = format!("{}\n", refusal.text);
@@ -320,15 +320,28 @@ impl Servers<'_> {
         self.trace(&text)
     }
 
+    /// Shows messages of a server: remarks where those of a run here would be.
+    fn show_messages(&mut self, name: &str, messages: &[Message]) -> Result<()> {
+        let is_error = |message: &&Message| message.severity >= Severity::Error;
+        let (errors, remarks): (Vec<_>, Vec<_>) = messages.iter().partition(is_error);
+        let lines = |messages| {
+            let lines = report::messages::lines(program(self.request.dialect), messages);
+            report::normal::prefixed(name, &lines)
+        };
+        say(&lines(errors));
+        let remarks = lines(remarks);
+        self.request.remark(&remarks, self.output)
+    }
+
     /// Archives the results of a server and shows them as text at once: others may run much longer.
     fn done(&mut self, index: usize, mut record: RunRecord) -> Result<()> {
         let options = self.request.render_options(self.output);
         let Some(server) = self.servers.get_mut(index) else { return Ok(()) };
         server.stage = Stage::Done;
         record.cell = Some(Cell { name: server.label(), round: 0, ..Cell::default() });
-        let new: Vec<&Message> = record.messages.iter().collect();
-        let lines = report::messages::lines(program(self.request.dialect), new);
-        say(&report::normal::prefixed(&server.machine.name, &lines));
+        let name = server.machine.name.clone();
+        self.show_messages(&name, &record.messages)?;
+        let Some(server) = self.servers.get_mut(index) else { return Ok(()) };
         let added = self.archive.add(&record);
         let report = server.report(record);
         self.archive.add_summary(added, &report.record, &report.judged);
@@ -337,7 +350,8 @@ impl Servers<'_> {
         }
         if self.request.as_fio() {
             let verdict = report::verdict::lines_for_fio(&report.judged);
-            say(&report::normal::prefixed(&report.name, &verdict));
+            let verdict = report::normal::prefixed(&report.name, &verdict);
+            self.request.remark(&verdict, self.output)?;
         }
         server.report = Some(report);
         Ok(())

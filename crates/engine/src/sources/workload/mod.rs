@@ -162,6 +162,22 @@ impl Workload {
         self.progress.take_back(ios, bytes);
     }
 
+    /// `op`, which was drawn last, is issued with its first `length` bytes only.
+    pub fn shorten(&mut self, op: &Op, length: u64) {
+        let cut = op.length - length;
+        self.progress.take_back(0, cut);
+        if let (Some(region), Some(direction)) =
+            (self.regions.get_mut(op.file as usize), op.kind.direction())
+        {
+            region.offsets.give_back(direction, op.offset + length - region.start, cut);
+        }
+    }
+
+    /// Whether each byte is covered once in a pass, by I/Os of different sizes.
+    pub fn covers_bytes(&self) -> bool {
+        self.regions.iter().any(|region| region.offsets.covers_bytes())
+    }
+
     /// No further I/O of this pass can be issued: skips the rest on the fast path.
     pub fn end_pass(&mut self) {
         if let Some(fast) = &mut self.fast {

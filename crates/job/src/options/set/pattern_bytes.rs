@@ -7,8 +7,7 @@ use std::io::Read;
 /// Maximum size of a pattern file, in bytes.
 const FILE_MAX: u64 = 16 << 20;
 
-const EXPECTED: &str =
-    "\"text\", 'path', 0xHEX or a decimal number, one after the other";
+const EXPECTED: &str = "\"text\", 'path', 0xHEX or a decimal number, one after the other";
 
 /// Size of an offset within a pattern, in bytes.
 const OFFSET_SIZE: usize = 8;
@@ -101,9 +100,9 @@ fn decimal<'a>(rest: &'a str, bytes: &mut Vec<u8>) -> Result<&'a str, String> {
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     let (_, after) = digits(unsigned, u8::is_ascii_digit);
     let token = &text[..text.len() - after.len()];
-    let number: i32 = token.parse().map_err(|_| {
-        format!("expected a decimal number of at most 32 bits, got '{rest}'")
-    })?;
+    let number: i32 = token
+        .parse()
+        .map_err(|_| format!("expected a decimal number of at most 32 bits, got '{rest}'"))?;
     let little_endian = number.to_le_bytes();
     let needed = match number {
         ..0 => 4,
