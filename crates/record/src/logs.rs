@@ -25,6 +25,13 @@ named! {
     LogKind: Bandwidth "bw", Iops "iops", Slat "slat", Clat "clat", Lat "lat", Histogram "clat_hist"
 }
 
+impl LogKind {
+    /// Its bit in [`LoggedWindow::kinds`].
+    pub const fn bit(self) -> u8 {
+        1 << self as u8
+    }
+}
+
 /// What a line about a window holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -34,7 +41,7 @@ pub enum WindowValue {
     Mean,
     /// The greatest.
     Max,
-    /// For latencies both, in two columns; else the mean.
+    /// Both, in two columns. The greatest of rates is their mean.
     Both,
 }
 
@@ -47,6 +54,12 @@ pub struct Logs {
     pub shared: bool,
     /// Length of the windows that a line is about; `None`: a line an I/O.
     pub window: Option<Nanos>,
+    /// Length of the windows of bandwidth logs, if it differs (`bwavgtime` below `log_avg_msec`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bandwidth_window: Option<Nanos>,
+    /// Length of the windows of IOPS logs, if it differs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iops_window: Option<Nanos>,
     /// Part of a window over which a rate is taken where the greatest is asked for.
     pub part: Nanos,
     /// What a line about a window holds.
@@ -144,6 +157,8 @@ impl LoggedLatency {
 /// What ended within a window in one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoggedWindow {
+    /// The logs it is for: bit n for the n-th [`LogKind`]; 0 for all.
+    pub kinds: u8,
     /// Its begin.
     pub start: u64,
     /// Its end.

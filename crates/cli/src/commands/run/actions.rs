@@ -48,6 +48,14 @@ pub fn perform(
     }
 }
 
+/// As fio without arguments: the help, and what is missing.
+pub fn without_arguments(dialect: Dialect) -> u8 {
+    // The exit code says the same, whether standard output can be written or not.
+    let _ = Output::Stdout.write(&help(dialect));
+    say("No job(s) defined\n");
+    usage_code(dialect)
+}
+
 /// The text of `--help`.
 fn help(dialect: Dialect) -> String {
     match dialect {

@@ -196,7 +196,7 @@ impl Servers<'_> {
         let request = self.request;
         let mut ticker =
             StatusTicker::new(request.invocation, self.output, request.as_fio(), self.text);
-        let mut stopped = false;
+        let (mut stopped, mut started) = (false, false);
         while !self.servers.iter().all(|server| done(server.stage)) {
             match self.messages.recv_timeout(POLL_INTERVAL) {
                 Ok((index, message)) => {
@@ -220,12 +220,14 @@ impl Servers<'_> {
                 self.servers.iter().for_each(|server| server.say(&FromClient::Report));
             }
             self.poll_trigger();
+            started |= self.running();
             if let (Some(ticker), true) = (&mut ticker, self.running()) {
                 let snapshot = || joint_snapshot(&self.servers);
                 ticker.tick(snapshot)?;
             }
         }
         match &mut ticker {
+            Some(ticker) if started => ticker.finish(|| joint_snapshot(&self.servers)),
             Some(ticker) => ticker.leave(),
             None => Ok(()),
         }

@@ -198,11 +198,15 @@ impl Workload {
             if self.progress.done() {
                 return Next::End;
             }
-            if fast.grant(self.progress.allows(fast.size())) {
+            if !self.progress.loop_is_over() && fast.grant(self.progress.allows(fast.size())) {
                 match fast.next(&mut self.places, &mut self.mix) {
                     Some(op) => return Next::Io(op),
                     None => continue,
                 }
+            }
+            if self.progress.continues_loop() {
+                fast.restart(&mut self.places);
+                continue;
             }
             if !self.progress.next_loop() {
                 return Next::End;
@@ -229,7 +233,11 @@ impl Workload {
                     direction
                 }
             };
-            match self.place(direction) {
+            let placed = match self.progress.loop_is_over() {
+                true => Placement::Nowhere,
+                false => self.place(direction),
+            };
+            match placed {
                 Placement::Io(op) => return Next::Io(self.issue(op)),
                 Placement::After(step) => {
                     self.held = Some(direction);
@@ -237,10 +245,15 @@ impl Workload {
                 }
                 Placement::Nowhere => {}
             }
+            if self.progress.continues_loop() {
+                self.restart_files();
+                continue;
+            }
             if !self.progress.next_loop() {
                 return self.end();
             }
-            self.restart();
+            self.restart_files();
+            self.begin_between();
         }
     }
 
@@ -323,12 +336,11 @@ impl Workload {
 
     /// Starts another pass over all files.
     #[cold]
-    fn restart(&mut self) {
+    fn restart_files(&mut self) {
         for region in &mut self.regions {
             region.offsets.restart(&self.blocks, self.spares_unended, &mut self.places);
         }
         self.files.restart();
-        self.begin_between();
     }
 
     fn begin_between(&mut self) {
