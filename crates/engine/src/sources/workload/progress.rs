@@ -106,10 +106,8 @@ impl Progress {
     /// A pass has ended. Returns whether the same loop goes on with another one.
     pub fn continues_loop(&mut self) -> bool {
         let missing = self.loop_end.saturating_sub(self.bytes);
-        let continues = self.wraps
-            && self.loop_bytes.is_some()
-            && missing > 0
-            && missing >= self.max_block;
+        let continues =
+            self.wraps && self.loop_bytes.is_some() && missing > 0 && missing >= self.max_block;
         let idle = self.bytes == self.loop_began_at;
         if continues && !idle {
             self.loop_began_at = self.bytes;
