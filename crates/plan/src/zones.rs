@@ -12,7 +12,7 @@ pub(crate) fn check(job: &Job, diagnostics: &mut Diagnostics) {
             diagnostics.usage(
                 job,
                 "zonesize",
-                "--zonesize must be specified when using --zonemode=strided",
+                "zonemode=strided without it: --zonesize must be specified when using --zonemode=strided",
                 "give the bytes of a zone",
             );
         }

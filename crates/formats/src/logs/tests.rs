@@ -96,8 +96,8 @@ fn a_window_without_io_has_a_rate_of_0_and_no_latency() {
             ..LoggedWindow::default()
         })
     };
-    let entries = [of_one(LogKind::Iops), of_one(LogKind::Bandwidth)];
-    assert_eq!(text(LogKind::Iops, &logs(), &entries).len(), 1, "windows of its own");
+    let own = [of_one(LogKind::Iops), of_one(LogKind::Bandwidth)];
+    assert_eq!(text(LogKind::Iops, &logs(), &own).len(), 1, "windows of its own");
     let max = Logs { value: WindowValue::Max, ..logs() };
     assert_eq!(text(LogKind::Clat, &max, &entries), ["250, 4, 0, 0, 0"]);
     assert_eq!(text(LogKind::Bandwidth, &max, &entries)[0], "250, 5120, 0, 0, 0");

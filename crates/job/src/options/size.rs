@@ -15,7 +15,7 @@ const GENERATORS: &[Choice] = &[
         "like tausworthe; covers every block once even with norandommap if all blocks have \
              one size",
     ),
-    value("tausworthe64", "like tausworthe, with 64 bits for each draw on every target"),
+    value("tausworthe64", "like tausworthe, always with 64 bits for a draw"),
 ];
 
 const DISTRIBUTIONS: &[Choice] = &[
