@@ -88,8 +88,7 @@ impl Draft {
         self.waiting.extend(later.into_iter().cloned());
     }
 
-    /// The finished job, with its options as typed. Options without a value are omitted, as in
-    /// fio's JSON.
+    /// The finished job, with its options as typed.
     pub fn finish(self) -> Job {
         let mut job = self.job;
         job.options.global = with_values(&self.global);
@@ -184,9 +183,10 @@ impl Draft {
     }
 }
 
-/// Options with their values, as fio's JSON lists them.
+/// Options with their values, as fio's JSON lists them. A flag without a value has an empty one.
 pub fn with_values(given: &[Given]) -> Vec<(String, String)> {
-    given.iter().filter_map(|given| Some((given.name.to_string(), given.value.clone()?))).collect()
+    let pair = |given: &Given| (given.name.to_string(), given.value.clone().unwrap_or_default());
+    given.iter().map(pair).collect()
 }
 
 /// Engines that have an option of this name, in the table's order.

@@ -3,7 +3,7 @@
 use crate::debug::Debug;
 use crate::expand::Keywords;
 use crate::model::Job;
-use record::{Format, Message, Nanos, SourceText};
+use record::{FioVersion, Format, Message, Nanos, SourceText};
 use std::io;
 use std::path::PathBuf;
 
@@ -94,6 +94,8 @@ pub struct Invocation {
     pub formats: Vec<Format>,
     /// Version of the terse report.
     pub terse_version: u8,
+    /// The fio whose forms reports have.
+    pub compat: FioVersion,
     /// When to show the status line.
     pub eta: Eta,
     /// Time after which a new status line begins.

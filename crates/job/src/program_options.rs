@@ -3,7 +3,7 @@
 use crate::invocation::{Action, Client, Eta, IdleProf, Invocation};
 use crate::options::{self, Value};
 use crate::value::{self, Units};
-use record::{Format, Nanos};
+use record::{FioVersion, Format, Nanos};
 
 /// One option of the program.
 pub struct ProgramOption {
@@ -173,6 +173,8 @@ pub const OPTIONS: &[ProgramOption] = options! {
     /// Version of the terse report: 2, 3, 4 or 5
     "terse-version" => sets!(|run, number| run.terse_version = terse_version(number)?)
        .short('V').value("NUMBER"),
+    /// Version of fio whose report formats are used: 3.42 or 3.33
+    "compat" => set(compat).value("VERSION").ours(),
     /// When to show the status line: auto, always or never
     "eta" => set(eta).short('e').value("WHEN"),
     /// Begin a new status line after this long
@@ -301,6 +303,12 @@ fn append_terse(invocation: &mut Invocation, _: &str) -> Result<(), String> {
 fn terse_version(number: &str) -> Result<u8, String> {
     let known = number.parse().ok().filter(|number| (2..=5).contains(number));
     known.ok_or_else(|| format!("'{number}' is none of 2, 3, 4 and 5"))
+}
+
+fn compat(invocation: &mut Invocation, number: &str) -> Result<(), String> {
+    invocation.compat = FioVersion::from_number(number)
+        .ok_or_else(|| format!("'{number}' is neither 3.42 nor 3.33"))?;
+    Ok(())
 }
 
 fn latency_log(_: &mut Invocation, name: &str) -> Result<(), String> {

@@ -113,9 +113,26 @@ fn choice(def: &OptionDef, text: &str) -> Result<Value, String> {
 fn ints(text: &str, min: i64, max: i64, lists: bool, units: Units) -> Result<Value, String> {
     let one = |part: &str| bounded(whole_number(part, units)?, min, max, part);
     if lists {
-        return by_direction(text, number::EXPECTED, one);
+        return by_direction(&without_ranges(text), number::EXPECTED, one);
     }
     Ok(Value::Ints { values: [Some(one(text)?), None, None], commas: 0 })
+}
+
+/// A list in which fio's other separator, `-` or `:` between two values, is resolved: alone it divides
+/// like a comma, beside commas the second value counts for nothing.
+fn without_ranges(text: &str) -> String {
+    let separator = |part: &str| {
+        let at = part.char_indices().skip(1).find(|(_, c)| matches!(c, '-' | ':'))?.0;
+        part[at + 1..].starts_with(|c: char| c.is_ascii_digit()).then_some(at)
+    };
+    if text.contains(',') {
+        let first = |part| separator(part).map_or(part, |at| &part[..at]);
+        return text.split(',').map(first).collect::<Vec<_>>().join(",");
+    }
+    match separator(text) {
+        Some(at) => format!("{},{}", &text[..at], &text[at + 1..]),
+        None => text.into(),
+    }
 }
 
 /// One to three values split by commas, each read by `one`.
@@ -143,9 +160,9 @@ fn by_direction(
 
 fn bounded(number: i64, min: i64, max: i64, text: &str) -> Result<i64, String> {
     if number < min {
-        Err(format!("must be at least {min}, got '{text}'"))
+        Err(format!("value out of range: must be at least {min}, got '{text}'"))
     } else if number > max {
-        Err(format!("must be at most {max}, got '{text}'"))
+        Err(format!("value out of range: must be at most {max}, got '{text}'"))
     } else {
         Ok(number)
     }
@@ -169,7 +186,9 @@ fn floats(text: &str, min: f64, max: f64) -> Result<Value, String> {
             .filter(|number: &f64| number.is_finite())
             .ok_or_else(|| format!("expected {EXPECTED_FLOATS}, got '{text}'"))?;
         if number < min || number > max {
-            return Err(format!("each number must lie between {min} and {max}, got '{part}'"));
+            return Err(format!(
+                "value out of range: each number must lie between {min} and {max}, got '{part}'"
+            ));
         }
         numbers.push(number);
     }

@@ -355,9 +355,13 @@ fn options_as_typed_are_those_of_fios_json() {
         let json = String::from_utf8_lossy(&json.stdout).into_owned();
         let words: Vec<String> = line.split(' ').map(Into::into).collect();
         let ours = parse(&words, Dialect::Fio, &texts).unwrap();
-        let own: Vec<_> = ours.jobs.iter().map(|job| job.options.own.clone()).collect();
+        // The oracle's version leaves out options without a value; 3.42 does not.
+        let with_value = |options: &[(String, String)]| -> Vec<_> {
+            options.iter().filter(|(_, value)| !value.is_empty()).cloned().collect()
+        };
+        let own: Vec<_> = ours.jobs.iter().map(|job| with_value(&job.options.own)).collect();
         assert_eq!(own, listed(&json, "job options"), "{line}");
         let global = listed(&json, "global options").pop().unwrap_or_default();
-        assert_eq!(ours.global_options, global, "{line}");
+        assert_eq!(with_value(&ours.global_options), global, "{line}");
     }
 }

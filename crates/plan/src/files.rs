@@ -12,7 +12,7 @@ use crate::safety;
 use crate::sizes::{Ask, Extent, NoRegion, Region, human, percent_of};
 use crate::verify;
 use crate::zones;
-use job::{Engine, FileType, Job, Medium, Size};
+use job::{Engine, FileType, Job, Medium, Size, ZoneMode};
 use record::remedy::{choose, drop, lower};
 use record::{Facts, NameUse, Remedy, SplitMix64, TargetFacts, TargetKind};
 use std::collections::HashMap;
@@ -208,7 +208,9 @@ impl<'a> Files<'a> {
     ) -> Option<Region> {
         let (job, min_block) = (cx.job, cx.blocks.min);
         let filesize = draw_filesize(cx, path, extent);
-        let stride = cx.blocks.fixed.filter(|_| !job.pattern.rw.is_random());
+        // In zones no block reaches over the size asked for.
+        let zoned = job.zones.mode == ZoneMode::Zbd;
+        let stride = cx.blocks.fixed.filter(|_| !job.pattern.rw.is_random() && !zoned);
         let free = crate::machine::filesystem(self.facts, path).map_or(0, |fs| fs.free.0);
         let ask = Ask { job, min_block, stride, clone, files, filesize, free, extent };
         match ask.region() {

@@ -74,6 +74,8 @@ pub(crate) fn of_worker(job: &Job, number: u32) -> Option<Logs> {
         files,
         shared: !options.per_job,
         window: nonzero(options.window),
+        bandwidth_window: shorter(job, "bwavgtime", measure.bwavgtime),
+        iops_window: shorter(job, "iopsavgtime", measure.iopsavgtime),
         part: measure
             .bwavgtime
             .min(measure.iopsavgtime)
@@ -94,6 +96,13 @@ pub(crate) fn of_worker(job: &Job, number: u32) -> Option<Logs> {
         compression_cpus: options.compression_cpus.clone(),
         failures: Vec::new(),
     })
+}
+
+/// Oracle: the period of a log of rates, if it was set and is below `log_avg_msec`.
+fn shorter(job: &Job, option: &str, period: Nanos) -> Option<Nanos> {
+    let mut options = job.options.global.iter().chain(&job.options.own);
+    let is_set = options.any(|(name, _)| name == option);
+    Some(period).filter(|period| is_set && (1..job.measure.logs.window.0).contains(&period.0))
 }
 
 /// PREFIX_KIND.NUMBER.log, or PREFIX_KIND.log if jobs share it.

@@ -294,6 +294,9 @@ pub struct Pattern {
     pub shared_cursor: bool,
     /// Whether offsets may repeat within a pass.
     pub norandommap: bool,
+    /// Whether independent offsets are drawn with 32 bits. Of more than 2^32 blocks, some are then
+    /// never drawn.
+    pub short_draws: bool,
     /// Sizes, per direction.
     pub blocks: PerDirection<BlockPlan>,
     /// Offsets are multiples of this, per direction.

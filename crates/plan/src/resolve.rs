@@ -409,6 +409,7 @@ fn pattern(job: &Job, blocks: &Blocks) -> Pattern {
         shared_cursor: given.shared_cursor,
         mix_read: given.mix_read.unwrap_or(50).min(100),
         norandommap: blocks.norandommap,
+        short_draws: job.pattern.generator == "tausworthe",
         blocks: blocks.sizes.clone(),
         align: blocks.align,
         seed: 0,
@@ -469,8 +470,8 @@ fn show(job: &Job) -> Show {
 
 /// The given seed. Without one, the default seed repeats runs, unless `randrepeat=0`.
 fn base_seed(job: &Job, policy: &Policy) -> u64 {
-    let repeats = job.pattern.randrepeat || job.pattern.allrandrepeat;
-    job.pattern.randseed.unwrap_or(if repeats { DEFAULT_SEED } else { policy.entropy })
+    let default = if job.pattern.randrepeat { DEFAULT_SEED } else { policy.entropy };
+    job.pattern.randseed.unwrap_or(default)
 }
 
 fn delay(job: &Job, seed: u64) -> Nanos {

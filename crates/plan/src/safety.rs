@@ -54,6 +54,14 @@ pub(crate) fn check_readonly(job: &Job, policy: &Policy, diagnostics: &mut Diagn
         }
         let what = format!("rw={} changes its targets", job.pattern.rw.name());
         diagnostics.refuse(job, "rw", what, "--readonly is given: take it back or only read");
+    } else if policy.readonly && job.verify.trim_percentage > 0 {
+        let what = "trim_percentage trims blocks";
+        diagnostics.refuse(
+            job,
+            "trim_percentage",
+            what,
+            "--readonly is given: take one of them back",
+        );
     }
 }
 

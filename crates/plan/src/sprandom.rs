@@ -67,6 +67,9 @@ pub(crate) fn plan(job: &Job, worker: &mut Worker, diagnostics: &mut Diagnostics
     if job.pattern.rw != ReadWrite::RandWrite {
         return refuse("it preconditions by random writes alone", "set rw=randwrite");
     }
+    if !job.pattern.norandommap {
+        return refuse("sprandom requires norandommap=1", "set norandommap=1");
+    }
     if options.any(|(name, value)| name == "random_generator" && value != "lfsr") {
         return refuse("it brings its own order", "leave random_generator out or set lfsr");
     }
@@ -87,11 +90,17 @@ pub(crate) fn plan(job: &Job, worker: &mut Worker, diagnostics: &mut Diagnostics
         let what = format!("{} regions of a device of {blocks} blocks", flash.regions);
         return diagnostics.usage(job, "spr_num_regions", what, format!("give {blocks} at most"));
     }
-    let renewal = Renewal::of(blocks, flash, flash.cache.0.div_ceil(*block));
-    if flash.cache.0 > 0 && renewal.lag >= flash.regions {
-        let what = format!("nothing is written again behind a cache of {} bytes", flash.cache.0);
-        return diagnostics.usage(job, "spr_cs", what, "give a smaller one, or more regions");
+    let physical = (file.length as f64 * (1.0 + flash.spare) / *block as f64) as u64 * block;
+    let (region, cache) = (physical / flash.regions, flash.cache.0);
+    if cache > region {
+        let what = format!("a cache of {cache} bytes is larger than a region of {region} bytes");
+        let cure = match physical / cache {
+            0 => format!("lower spr_cs: the device has {physical} bytes in all"),
+            most => format!("lower spr_cs, or set spr_num_regions to at most {most}"),
+        };
+        return diagnostics.usage(job, "spr_cs", what, cure);
     }
+    let renewal = Renewal::of(blocks, flash, cache.div_ceil(*block));
     worker.stop.bytes = Some(renewal.writes * block);
     worker.placing.renewal = Some(renewal);
 }

@@ -10,7 +10,7 @@ use record::Facts;
 /// Name of the state file of a worker, as fio names it in a run without a server. Workers count
 /// from 0.
 pub fn state_name(job: &str, worker: u64) -> String {
-    format!("local-{}-{worker}-verify.state", job.replace('/', "_"))
+    format!("local-{}-{worker}-verify.state", job.replace('/', "."))
 }
 
 /// Resolves what a job verifies; `None` without `verify`.

@@ -9,6 +9,7 @@ use job::{FileSizeRange, Job, Medium, ReadWrite, Size, ZoneMode};
 use record::{Bytes, Direction, Facts, TargetKind};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Smallest zone that can be invented.
 const ZONE_MIN: u64 = 512;
@@ -82,6 +83,10 @@ pub(crate) fn check(job: &Job, diagnostics: &mut Diagnostics) {
     if !matches!(job.queue.engine.medium(), Medium::Data | Medium::Memory) {
         let what = format!("the {} engine moves no data in zones", job.queue.engine.name());
         diagnostics.usage(job, "zonemode", what, "leave it out or use another engine");
+    }
+    if job.verify.experimental {
+        let what = "--zonemode=zbd does not support experimental verify";
+        diagnostics.usage(job, "experimental_verify", what, "leave one of them out");
     }
     if zones.capacity.0 > 0 && zones.size.0 > 0 && zones.capacity.0 > zones.size.0 {
         let (capacity, size) = (human(zones.capacity.0), human(zones.size.0));
@@ -167,6 +172,8 @@ pub(crate) fn fit(
         write_remainder: job.zones.write_remainder,
         recover: job.zones.recover,
         job_max_open: job.zones.job_max_open as u32,
+        keeps_full: worker.verify.is_some()
+            && (job.zones.max_open > 0 || job.zones.job_max_open > 0),
         reset_threshold: job.zones.reset_threshold,
         reset_every: match job.zones.reset_frequency {
             frequency if frequency > 0.0 => (1.0 / frequency).round().max(1.0) as u64,
@@ -193,10 +200,16 @@ fn zoned_file(
     }
     if size < ZONE_MIN {
         let what = match given {
-            0 => format!("{path} has no zones of its own, and the size of one is not given"),
-            _ => format!("a zone of {} is too small", human(given)),
+            0 => format!(
+                "{path} has no zones of its own: Specifying the zone size is mandatory for regular \
+                 file/block device with --zonemode=zbd"
+            ),
+            _ => format!(
+                "a zone of {} is too small: zone size must be at least 512 bytes for --zonemode=zbd",
+                human(given)
+            ),
         };
-        diagnostics.usage(job, "zonesize", what, "set zonesize, 512 bytes at least");
+        diagnostics.usage(job, "zonesize", what, "set zonesize");
         return None;
     }
     let pipe = matches!(file.kind, TargetKind::Fifo | TargetKind::Char | TargetKind::Other);
@@ -211,7 +224,7 @@ fn zoned_file(
         diagnostics.refuse(job, "zonesize", what, "raise it, or lower size");
         return None;
     }
-    if job.pattern.rw != ReadWrite::Read && !whole_zones(job, file, size, diagnostics) {
+    if !whole_zones(job, file, size, diagnostics) {
         return None;
     }
     let canonical = facts.targets.get(&file.path).map(|t| t.canonical.clone());
@@ -224,13 +237,16 @@ fn zoned_file(
     })
 }
 
-/// Lets the region begin and end with a zone; false when it holds none.
+/// Lets the region begin and end with a zone, unless it is read in sequence; false when it holds none.
 fn whole_zones(job: &Job, file: &mut File, size: u64, diagnostics: &mut Diagnostics) -> bool {
+    if job.pattern.rw == ReadWrite::Read && file.length >= size {
+        return true;
+    }
     let start = file.start.div_ceil(size).saturating_mul(size);
     let end = (file.start + file.length) / size * size;
     if end <= start {
         let what = format!(
-            "{} from byte {} of {} hold no zone of {}",
+            "{} from byte {} of {} hold no zone of {}: io_size must be at least one zone",
             human(file.length),
             file.start,
             file.path,
@@ -251,11 +267,17 @@ fn whole_zones(job: &Job, file: &mut File, size: u64, diagnostics: &mut Diagnost
     true
 }
 
-/// Oracle: a trim is a whole zone, a block is no larger than one.
+/// Oracle: a trim is a whole zone, a write is no larger than one. Reads for which no zone holds enough
+/// are not issued.
 fn check_blocks(job: &Job, worker: &Worker, size: u64, diagnostics: &mut Diagnostics) {
     let trims = &worker.pattern.blocks[Direction::Trim];
     if job.pattern.rw.trims() && *trims != BlockPlan::Fixed(size) {
-        let what = format!("a trim resets a zone, and a zone has {}", human(size));
+        let what = match trims {
+            BlockPlan::Fixed(block) => {
+                format!("a trim resets a zone: trim block size {block} is not the zone size {size}")
+            }
+            _ => format!("a trim resets a zone, and a zone has {}", human(size)),
+        };
         diagnostics.usage(
             job,
             "bs",
@@ -264,9 +286,14 @@ fn check_blocks(job: &Job, worker: &Worker, size: u64, diagnostics: &mut Diagnos
         );
     }
     let usable = Some(job.zones.capacity.0).filter(|c| *c > 0).unwrap_or(size);
-    let largest = if job.pattern.rw.trims() { 0 } else { worker.max_block() };
-    if largest > usable {
-        let what = format!("a block of {} in a zone of {}", human(largest), human(usable));
+    let writes = job.pattern.rw.writes() && !job.pattern.rw.trims();
+    let largest = worker.pattern.blocks.write.max();
+    if writes && largest > usable {
+        let what = format!(
+            "a block of {} in a zone of {}: I/O buflen exceeds zone size",
+            human(largest),
+            human(usable)
+        );
         diagnostics.usage(job, "bs", what, "lower the block or raise zonesize");
     }
 }
@@ -277,7 +304,10 @@ fn skip(job: &Job, size: u64, random: bool, diagnostics: &mut Diagnostics) -> u6
         _ => 0,
     };
     if !skip.is_multiple_of(size) {
-        let what = format!("{} are no whole zones of {}", human(skip), human(size));
+        let what = format!(
+            "{} are no whole zones: zoneskip {skip} is not a multiple of the device zone size {size}",
+            human(skip)
+        );
         diagnostics.usage(job, "zoneskip", what, "give a multiple of the zone's size");
     }
     if random && skip > 0 {
@@ -304,7 +334,8 @@ fn max_open(job: &Job, limit: u64, diagnostics: &mut Diagnostics) -> u32 {
     u32::try_from(wanted).unwrap_or(u32::MAX)
 }
 
-/// Jobs that share a target share the limit of its open zones and the size of its zones.
+/// Jobs that share a target share the limit of its open zones, the size of its zones, and with
+/// `zone_reset_threshold` the range they write.
 pub(crate) fn check_shared(jobs: &[Job], workers: &[Worker], diagnostics: &mut Diagnostics) {
     let mut first: BTreeMap<&str, (&ZonedFile, u32)> = BTreeMap::new();
     for worker in workers {
@@ -315,12 +346,8 @@ pub(crate) fn check_shared(jobs: &[Job], workers: &[Worker], diagnostics: &mut D
             if *max_open != zbd.max_open {
                 let what =
                     format!("{} for {}, where another job has {max_open}", zbd.max_open, file.name);
-                diagnostics.usage(
-                    job,
-                    "max_open_zones",
-                    what,
-                    "give all jobs of a target the same",
-                );
+                let cure = "give all jobs of a target the same";
+                diagnostics.usage(job, "max_open_zones", what, cure);
             }
             if (known.size, known.capacity) != (file.size, file.capacity) {
                 let what = format!(
@@ -329,12 +356,29 @@ pub(crate) fn check_shared(jobs: &[Job], workers: &[Worker], diagnostics: &mut D
                     file.name,
                     human(known.size)
                 );
-                diagnostics.usage(
-                    job,
-                    "zonesize",
-                    what,
-                    "give all jobs of a target the same zones",
-                );
+                let cure = "give all jobs of a target the same zones";
+                diagnostics.usage(job, "zonesize", what, cure);
+            }
+        }
+    }
+    check_write_ranges(jobs, workers, diagnostics);
+}
+
+/// What a share of data is taken of must be the same for all who write.
+fn check_write_ranges(jobs: &[Job], workers: &[Worker], diagnostics: &mut Diagnostics) {
+    let mut first: BTreeMap<&str, (Range<u64>, bool)> = BTreeMap::new();
+    for worker in workers.iter().filter(|worker| worker.pattern.rw.writes()) {
+        let Some(zbd) = &worker.zbd else { continue };
+        for (zoned, file) in zbd.files.iter().zip(&worker.files) {
+            let range = file.start..file.start + file.length;
+            let asks = zbd.reset_threshold > 0.0;
+            let (known, others_ask) =
+                first.entry(&zoned.name).or_insert_with(|| (range.clone(), asks));
+            *others_ask |= asks;
+            if *others_ask && *known != range {
+                let what = format!("jobs of {} have different write ranges", zoned.name);
+                let cure = "give them the same offset and size, or leave it out";
+                diagnostics.usage(&jobs[worker.job as usize], "zone_reset_threshold", what, cure);
             }
         }
     }

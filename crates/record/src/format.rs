@@ -32,3 +32,24 @@ impl Format {
         matches!(self, Format::Json | Format::JsonPlus)
     }
 }
+
+/// The version of fio whose forms reports have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FioVersion {
+    /// fio 3.42.
+    #[default]
+    V3_42,
+    /// fio 3.33: JSON without `job_start`, sectors of disks and options without a value.
+    V3_33,
+}
+
+impl FioVersion {
+    /// The version of this number.
+    pub fn from_number(number: &str) -> Option<FioVersion> {
+        match number {
+            "3.42" => Some(FioVersion::V3_42),
+            "3.33" => Some(FioVersion::V3_33),
+            _ => None,
+        }
+    }
+}

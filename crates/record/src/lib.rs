@@ -55,7 +55,7 @@ pub use facts::{
     CpuFacts, CpuPlace, DeviceFacts, DeviceKind, DirectLimits, Extents, Facts, FilesystemFacts,
     FreeSpace, TargetFacts, TargetKind, Use,
 };
-pub use format::Format;
+pub use format::{FioVersion, Format};
 pub use health::Health;
 pub use histogram::{Histogram, PrintedLatency, SUB_BUCKETS};
 pub use history::{LatencyColumn, LatencyHistory};

@@ -25,6 +25,13 @@ named! {
     LogKind: Bandwidth "bw", Iops "iops", Slat "slat", Clat "clat", Lat "lat", Histogram "clat_hist"
 }
 
+impl LogKind {
+    /// Its bit in [`LoggedWindow::kinds`].
+    pub const fn bit(self) -> u8 {
+        1 << self as u8
+    }
+}
+
 /// The value in a line about a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -34,7 +41,7 @@ pub enum WindowValue {
     Mean,
     /// The maximum.
     Max,
-    /// For latencies both, in two columns; for the others the mean.
+    /// Both, in two columns. The maximum of rates is their mean.
     Both,
 }
 
@@ -47,6 +54,12 @@ pub struct Logs {
     pub shared: bool,
     /// Length of the window of a line; `None`: one line per I/O.
     pub window: Option<Nanos>,
+    /// Length of the windows of bandwidth logs, if it differs (`bwavgtime` below `log_avg_msec`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bandwidth_window: Option<Nanos>,
+    /// Length of the windows of IOPS logs, if it differs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iops_window: Option<Nanos>,
     /// The part of a window over which a rate is measured if the line holds the maximum.
     pub part: Nanos,
     /// The value in a line about a window.
@@ -147,6 +160,8 @@ impl LoggedLatency {
 /// The I/Os of one direction that ended in a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoggedWindow {
+    /// The logs that it is for: bit n for the n-th [`LogKind`]; 0 for all.
+    pub kinds: u8,
     /// Its start.
     pub start: u64,
     /// Its end.

@@ -352,9 +352,9 @@ pub struct JobRecord {
     /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_sync: Option<Nanos>,
-    /// Number of zones that were reset before they were rewritten (`zonemode=zbd`).
+    /// Number of zones that were reset before they were rewritten; `None` without `zonemode=zbd`.
     #[serde(default)]
-    pub zone_resets: u64,
+    pub zone_resets: Option<u64>,
     /// Time series.
     pub intervals: Vec<Interval>,
     /// Step of the time series.

@@ -87,6 +87,14 @@ impl Address {
         }
     }
 
+    /// The host as it was typed: nothing if none was.
+    pub fn typed_host(&self) -> String {
+        match self {
+            Address::Tcp { host, .. } => host.clone().unwrap_or_default(),
+            Address::Socket(_) => self.host(),
+        }
+    }
+
     /// Its port; the default if there is none, as in fio's reports.
     pub fn port(&self) -> u16 {
         match self {

@@ -38,6 +38,6 @@ pub mod verdict;
 #[cfg(test)]
 mod testing;
 
-pub use options::{FIO_VERSION, RenderOptions};
+pub use options::{FIO_VERSION, RenderOptions, version_line};
 pub use render::{render, render_as};
 pub use subject::Subject;

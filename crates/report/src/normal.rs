@@ -59,7 +59,7 @@ fn run(record: &RunRecord, judged: &Judged, options: &RenderOptions) -> String {
     for group in &judged.groups {
         groups::render(&mut out, group, &judged.units);
     }
-    disks::render(&mut out, &judged.disks);
+    disks::render(&mut out, &judged.disks, options);
     out.extend(judged.idleness.iter().map(idle::cpus));
     out
 }

@@ -1,10 +1,18 @@
 //! How reports are rendered.
 
 use crate::style::Style;
-use record::with_defaults;
+use record::{FioVersion, with_defaults};
 
 /// The version of fio that the formats follow, and our own.
-pub const FIO_VERSION: &str = concat!("fio-3.42-fathom-", env!("CARGO_PKG_VERSION"));
+pub const FIO_VERSION: &str = version_line(FioVersion::V3_42);
+
+/// The same for the formats of one version of fio.
+pub const fn version_line(version: FioVersion) -> &'static str {
+    match version {
+        FioVersion::V3_42 => concat!("fio-3.42-fathom-", env!("CARGO_PKG_VERSION")),
+        FioVersion::V3_33 => concat!("fio-3.33-fathom-", env!("CARGO_PKG_VERSION")),
+    }
+}
 
 with_defaults! {
     /// How reports are rendered.
@@ -12,8 +20,8 @@ with_defaults! {
     pub struct RenderOptions {
         /// Print what fio prints and nothing else (the program was called as fio).
         pub as_fio: bool,
-        /// The version of fio that terse lines and JSON name: "fio-3.NN".
-        pub fio_version: String = FIO_VERSION.into(),
+        /// The version of fio whose formats are used.
+        pub compat: FioVersion,
         /// Version of terse lines, 2 to 5.
         pub terse_version: u8 = 3,
         /// Print a JSON document on one line, so that several are JSON Lines.
@@ -24,5 +32,12 @@ with_defaults! {
         pub style: Style,
         /// The name of the run in the archive, or that of the set of several.
         pub archived_as: Option<String>,
+    }
+}
+
+impl RenderOptions {
+    /// The version of fio whose formats are used, and our own.
+    pub fn version_line(&self) -> &'static str {
+        version_line(self.compat)
     }
 }

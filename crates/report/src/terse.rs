@@ -23,7 +23,7 @@ fn line(out: &mut String, unit: &UnitMetrics, disks: &[DiskMetrics], options: &R
     let version = options.terse_version;
     let _ = write!(out, "{version};");
     if version >= 3 {
-        let _ = write!(out, "{};", options.fio_version);
+        let _ = write!(out, "{};", options.version_line());
     }
     let _ = write!(out, "{};{};{}", unit.name, unit.group.group, unit.error);
     if unit.show.unified != 1 {

@@ -3,8 +3,8 @@
 
 use judge::judge;
 use record::{
-    Bytes, DepthUse, Direction, DiskCounters, DiskResult, DiskSample, GroupKey, Histogram,
-    Interval, JobRecord, Nanos, RunRecord, Show, SizeMap,
+    Bytes, DepthUse, Direction, DiskCounters, DiskResult, DiskSample, FioVersion, GroupKey,
+    Histogram, Interval, JobRecord, Nanos, RunRecord, Show, SizeMap,
 };
 use report::{RenderOptions, Subject, json, normal};
 use serde_json::{Value, json};
@@ -232,9 +232,10 @@ fn compare(arguments: &[&str], show: Show) {
     let mut record = record_of(&document, show);
     add_clones(&mut record, &theirs);
     let judged = judge(&record);
+    let options = RenderOptions { compat: FioVersion::V3_33, ..RenderOptions::default() };
     let ours = normal::render(
         Subject::Run(&record, &judged),
-        &RenderOptions { as_fio: true, ..RenderOptions::default() },
+        &RenderOptions { as_fio: true, ..options.clone() },
     );
     let form = |text: &str| -> Vec<String> {
         let mut lines: Vec<String> = text.lines().map(comparable).collect();
@@ -244,12 +245,9 @@ fn compare(arguments: &[&str], show: Show) {
         lines
     };
     assert_eq!(form(&ours), form(&theirs), "\n{ours}\n---- fio:\n{theirs}");
-    let ours: Value = serde_json::from_str(&json::render(
-        Subject::Run(&record, &judged),
-        true,
-        &RenderOptions::default(),
-    ))
-    .unwrap();
+    let ours: Value =
+        serde_json::from_str(&json::render(Subject::Run(&record, &judged), true, &options))
+            .unwrap();
     let (ours, theirs) = (types(&ours), types(&document));
     let differing: Vec<&String> = ours.symmetric_difference(&theirs).collect();
     assert!(differing.is_empty(), "{differing:#?}");

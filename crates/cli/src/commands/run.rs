@@ -35,6 +35,9 @@ use std::net::TcpListener;
 /// Parses the command line and carries it out. Returns the exit code.
 pub fn main(dialect: Dialect, words: &[OsString]) -> u8 {
     engine::prepare_clock();
+    if dialect == Dialect::Fio && words.is_empty() {
+        return actions::without_arguments(dialect);
+    }
     let runner = Runner::new(dialect == Dialect::Fio);
     let (invocation, others) = match command_line::read(dialect, words, &runner) {
         Ok(read) => read,

@@ -137,15 +137,18 @@ fn what_contradicts_itself_is_refused_before_anything_is_touched() {
         ("opendir", &["--opendir=."]),
         ("sprandom", &["--sprandom=1", "--random_generator=tausworthe64"]),
         ("sprandom", &["--sprandom=1", "--bsrange=4k-8k"]),
-        ("spr_op", &["--sprandom=1", "--spr_op=1"]),
+        ("sprandom requires norandommap=1", &["--sprandom=1", "--norandommap=0"]),
+        ("spr_op", &["--sprandom=1", "--spr_op=1.1"]),
         ("spr_op", &["--sprandom=1", "--spr_op=0"]),
         ("spr_num_regions", &["--sprandom=1", "--spr_num_regions=0"]),
         ("spr_num_regions", &["--sprandom=1", "--spr_num_regions=300"]),
-        ("spr_cs", &["--sprandom=1", "--spr_cs=2m"]),
+        // The device has 294 blocks of flash, so a region of 100 has 12042 bytes.
+        ("spr_num_regions to at most 99", &["--sprandom=1", "--spr_cs=12043"]),
+        ("spr_cs: the device has 1204224 bytes", &["--sprandom=1", "--spr_cs=2m"]),
         ("sprandom", &["--sprandom=1", "--random_distribution=zipf:1.2"]),
     ] {
         let directory = scratch();
-        let job = ["--name=j", "--rw=randwrite", "--size=1m", "--bs=4k"];
+        let job = ["--name=j", "--rw=randwrite", "--size=1m", "--bs=4k", "--norandommap=1"];
         let ran = fathom(directory.path(), &[&job, arguments].concat());
         assert!(matches!(ran.code, 2 | 3), "{arguments:?}: {} {}", ran.code, ran.err);
         assert!(ran.err.contains(option), "{arguments:?}: {}", ran.err);
@@ -248,7 +251,7 @@ fn a_ramp_by_size_keeps_its_bytes_out_of_the_figures() {
 fn a_preconditioned_device_was_written_once_over_with_its_spare_capacity() {
     let directory = scratch();
     full(directory.path(), "f", 1000);
-    let arguments = [&ZEROS[..], &["--rw=randwrite", "--sprandom=1"]].concat();
+    let arguments = [&ZEROS[..], &["--rw=randwrite", "--sprandom=1", "--norandommap=1"]].concat();
     let record = recorded(directory.path(), 0, &arguments);
     let ios = record.jobs[0].results.write.ios;
     assert!((1140..=1160).contains(&ios), "{ios}");
@@ -257,12 +260,16 @@ fn a_preconditioned_device_was_written_once_over_with_its_spare_capacity() {
         let record = recorded(directory.path(), 0, &[&arguments[..], more].concat());
         record.jobs[0].results.write.ios
     };
-    for (spare, all) in [("--spr_op=0.07", 1060..=1080), ("--spr_op=0.5", 1490..=1510)] {
+    for (spare, all) in [
+        ("--spr_op=0.07", 1060..=1080),
+        ("--spr_op=0.5", 1490..=1510),
+        ("--spr_op=1.0", 1980..=2020),
+    ] {
         let ios = ios(&[spare, "--spr_num_regions=250"]);
         assert!(all.contains(&ios), "{spare}: {ios}");
     }
     // Blocks are not rewritten while they are in the cache, so some are never rewritten.
-    assert!((1100..1140).contains(&ios(&["--spr_cs=2m"])));
+    assert!((1100..1150).contains(&ios(&["--spr_cs=47104"])));
 }
 
 #[test]

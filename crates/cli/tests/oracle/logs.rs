@@ -229,11 +229,32 @@ fn the_greatest_and_both_values_of_a_window_are_to_be_had() {
     let reads = latencies.iter().filter(|line| line[3] == "0");
     let max = reads.map(|line| number(&line[2])).max();
     assert_eq!(max, Some(result.as_ref().unwrap().max()));
-    assert!(logs["x_bw.1.log"].iter().all(|line| line.len() == 5));
+    let rates = &logs["x_bw.1.log"];
+    assert!(rates.iter().all(|line| line.len() == 6 && line[1] == line[2]), "the mean twice");
+    let single = ["--ioengine=null", "--rw=read", "--size=8k", "--write_bw_log=x"];
+    let more = ["--write_lat_log=x", "--write_iops_log=x", "--log_window_value=both"];
+    let (_, _, logs) = logged(&[&single[..], &more].concat());
+    for log in ["x_bw.1.log", "x_iops.1.log", "x_clat.1.log", "x_lat.1.log"] {
+        assert!(logs[log].len() == 2, "{log}");
+        assert!(logs[log].iter().all(|line| line.len() == 6 && line[2] == "0"), "{log}");
+    }
     let (_, record, logs) = logged(&[PACED, &log, &["--log_max_value=1"]].concat());
     let reads = logs["x_clat.1.log"].iter().filter(|line| line[2] == "0" && line.len() == 5);
     let max = reads.map(|line| number(&line[1])).max();
     assert_eq!(max, Some(record.jobs[0].results.read.latency.clat.as_ref().unwrap().max()));
+}
+
+#[test]
+fn a_period_of_rates_that_is_set_and_shorter_is_that_of_their_log() {
+    let job = ["--write_bw_log=x", "--write_iops_log=x", "--write_lat_log=x"];
+    let windows = ["--log_avg_msec=500", "--bwavgtime=100"];
+    let (_, _, logs) = logged(&[PACED, &job, &windows].concat());
+    let first = |log: &str| {
+        let reads = logs[log].iter().filter(|line| line[2] == "0");
+        reads.map(|line| number(&line[0])).next()
+    };
+    assert_eq!(first("x_bw.1.log"), Some(100));
+    assert_eq!([first("x_iops.1.log"), first("x_clat.1.log")], [Some(500); 2]);
 }
 
 #[test]

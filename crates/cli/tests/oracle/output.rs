@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-const PROGRAMS: [&[&str]; 2] = [&[FATHOM, "fio"], &[FIO]];
+/// Ours in the formats of the oracle's version.
+const PROGRAMS: [&[&str]; 2] = [&[FATHOM, "fio", "--compat=3.33"], &[FIO]];
 
 fn under(program: &[&str], directory: &Path, arguments: &[&str]) -> Ran {
     let mut command = Command::new("timeout");
@@ -262,6 +263,43 @@ fn terse_has_the_same_fields() {
         });
         assert!(wrong.is_empty(), "{wrong}");
     }
+}
+
+#[test]
+fn formats_are_those_of_fio_3_42_unless_another_version_is_asked_for() {
+    let directory = scratch();
+    let device = loop_device(directory.path(), 4 << 20, &[]);
+    let target = format!("--filename={}", device.device);
+    let ran = |more: &[&str]| {
+        let job =
+            ["--name=a", &target, "--rw=read", "--size=1m", "--runtime=9", "--group_reporting"];
+        under(&[FATHOM, "fio"], directory.path(), &[&job[..], more].concat()).expect(0)
+    };
+    let new = ran(&["--output-format=json"]).json();
+    assert!(new["fio version"].as_str().unwrap().starts_with("fio-3.42"));
+    assert!(new["jobs"][0]["job_start"].as_u64().unwrap() > 1 << 40);
+    assert_eq!(new["jobs"][0]["job options"]["group_reporting"], "");
+    let disk = &new["disk_util"][0];
+    // Others read the new device as well.
+    assert!(disk["read_sectors"].as_u64() >= Some(2048), "{disk}");
+    let old = ran(&["--output-format=json", "--compat=3.33"]).json();
+    assert!(old["fio version"].as_str().unwrap().starts_with("fio-3.33"));
+    assert!(old["jobs"][0].get("job_start").is_none());
+    assert!(old["jobs"][0]["job options"].get("group_reporting").is_none());
+    assert!(old["disk_util"][0].get("read_sectors").is_none());
+    assert!(ran(&[]).out.contains(", sectors="), "text too");
+    let refused = under(&[FATHOM, "fio"], directory.path(), &["--compat=3.1"]).expect(1);
+    assert!(refused.err.contains("3.42"), "{}", refused.err);
+}
+
+#[test]
+fn without_arguments_there_is_the_help_and_what_is_missing() {
+    let [ours, theirs] = PROGRAMS.map(|program| under(&program[..1], scratch().path(), &[]));
+    assert_eq!((theirs.code, theirs.err.trim()), (1, "No job(s) defined"));
+    assert_ne!(ours.code, 0, "fathom itself shows its own help");
+    let ours = under(&[FATHOM, "fio"], scratch().path(), &[]).expect(1);
+    assert_eq!(ours.err.trim(), "No job(s) defined");
+    assert!(ours.out.starts_with("fio-3.42") && ours.out.contains("fio [options]"), "{}", ours.out);
 }
 
 #[test]

@@ -73,10 +73,16 @@ fn asked(directory: &Path, direction: &str) -> Sum {
     sum
 }
 
-/// Columns of the lines of one direction in each log of a kind.
+/// Columns of the lines of one direction in each log of a kind. Of two values the second is left out.
 fn lines(directory: &Path, kind: &str, direction: usize) -> Vec<Vec<Vec<u64>>> {
     let of = |log: &String| -> Vec<Vec<u64>> {
-        let split = |line: &str| line.split(", ").map(number).collect::<Vec<u64>>();
+        let split = |line: &str| {
+            let mut columns = line.split(", ").map(number).collect::<Vec<u64>>();
+            if columns.len() == 6 {
+                columns.remove(2);
+            }
+            columns
+        };
         log.lines().map(split).filter(|line| line[2] == direction as u64).collect()
     };
     files(directory, &format!("x_{kind}.")).iter().map(of).collect()

@@ -36,7 +36,7 @@ const READ: [&str; 5] =
     ["--rw=read", "--bs=4k", "--verify=crc32c", "--size=64k", "--verify_state_load=1"];
 
 #[test]
-fn a_state_is_saved_as_fio_saves_it_and_read_by_both() {
+fn states_of_both_versions_of_fio_are_read() {
     let dir = scratch();
     let state = dir.path().join("local-j-0-verify.state");
     let half = [&WRITE[..], &["--io_size=32k", "--do_verify=0"]].concat();
@@ -47,11 +47,50 @@ fn a_state_is_saved_as_fio_saves_it_and_read_by_both() {
     std::fs::remove_file(dir.path().join("data")).unwrap();
     ours(dir.path(), &half).expect(0);
     let saved = std::fs::read(&state).unwrap();
-    assert_eq!((saved.len(), &saved[..16]), (of_fio.len(), &of_fio[..16]));
-    assert_eq!(saved[24..56], of_fio[24..56]);
-    assert_eq!(saved[112..], of_fio[112..]);
+    assert_eq!((of_fio[0], saved[0]), (3, 7));
+    // Depth, writes issued, number of the worker, width of random numbers.
+    let word = |at: usize| u64::from_le_bytes(saved[at..at + 8].try_into().unwrap());
+    assert_eq!([word(8), word(24), word(32), word(40), word(48)], [152, 1, 8, 0, 1]);
+    assert_eq!((&saved[104..106], word(168)), (&b"j\0"[..], u64::MAX));
     assert_eq!(ios(&job(dir.path(), 0, &READ), "read"), 8);
-    theirs(dir.path(), &READ).expect(0);
+    let named = ["--rw=write", "--size=64k", "--verify=crc32c", "--do_verify=0", "--name=a/b"];
+    run(Command::new(FATHOM).args(["fio", "--filename=data"]).args(named).current_dir(dir.path()))
+        .expect(0);
+    assert!(dir.path().join("local-a.b-0-verify.state").exists());
+}
+
+#[test]
+fn verify_only_reports_the_writes_it_plans() {
+    let dir = scratch();
+    let write = [&WRITE[..], &["--rw=randwrite"]].concat();
+    job(dir.path(), 0, &write);
+    let planned = job(dir.path(), 0, &[&write[..], &["--verify_only"]].concat());
+    let counts =
+        ["total_ios", "io_bytes", "bw", "runtime"].map(|key| planned["write"][key].clone());
+    assert_eq!(counts.map(|count| count.as_u64().unwrap()), [16, 65536, 0, 0]);
+    assert_eq!(planned["write"]["clat_ns"]["N"], 0);
+    assert_eq!(ios(&planned, "read"), 16);
+}
+
+#[test]
+fn all_of_io_size_is_written_before_each_block_is_verified_once() {
+    let dir = scratch();
+    let wrapped = [&WRITE[..], &["--io_size=128k"]].concat();
+    let found = job(dir.path(), 0, &wrapped);
+    assert_eq!([ios(&found, "write"), ios(&found, "read")], [32, 16]);
+    let found = job(dir.path(), 0, &[&wrapped[..], &["--loops=2"]].concat());
+    assert_eq!([ios(&found, "write"), ios(&found, "read")], [64, 32]);
+}
+
+#[test]
+fn trims_need_neither_a_backlog_nor_reading_back_but_a_target_that_may_change() {
+    let dir = scratch();
+    let trims = ["--ioengine=null", "--trim_percentage=100", "--trim_backlog=1", "--do_verify=0"];
+    let found = job(dir.path(), 0, &[&WRITE[..], &trims].concat());
+    assert_eq!(["write", "trim", "read"].map(|d| ios(&found, d)), [16, 16, 0]);
+    let refused =
+        ours(dir.path(), &["--readonly", "--rw=read", "--size=64k", "--trim_percentage=10"]);
+    assert!(refused.expect(1).err.contains("trim_percentage"));
 }
 
 #[test]
@@ -70,7 +109,7 @@ fn a_run_that_is_interrupted_says_how_far_it_came() {
     running.signal(Signal::INT);
     running.end();
     let state = std::fs::read(dir.path().join("kept/local-j-0-verify.state")).unwrap();
-    let written = u64::from(u32::from_le_bytes(state[40..44].try_into().unwrap()));
+    let written = u64::from(u32::from_le_bytes(state[32..36].try_into().unwrap()));
     assert!(written > 4 && written < 1024, "{written}");
     let check = |rw: &str| {
         let options = [&READ[..], &["--size=4m", "--aux-path=kept", rw]].concat();
@@ -90,7 +129,7 @@ fn a_state_that_is_missing_damaged_or_anothers_is_refused() {
     let cases = [
         ("damaged", [&good[..60], b"x", &good[61..]].concat()),
         ("no state", good[..50].to_vec()),
-        ("version", [&b"\x07"[..], &good[1..]].concat()),
+        ("version", [&b"\x09"[..], &good[1..]].concat()),
     ];
     for (word, bytes) in cases {
         std::fs::write(&state, bytes).unwrap();
@@ -144,7 +183,7 @@ fn only_what_an_fsync_covered_is_kept_by_that_policy() {
     let policy = ["--verify_policy=fsynced", "--fsync=5", "--do_verify=0"];
     ours(dir.path(), &[&WRITE[..], &policy].concat()).expect(0);
     let state = std::fs::read(dir.path().join("local-j-0-verify.state")).unwrap();
-    assert_eq!(u64::from_le_bytes(state[40..48].try_into().unwrap()), 15);
+    assert_eq!(u64::from_le_bytes(state[32..40].try_into().unwrap()), 15);
 }
 
 #[test]

@@ -198,7 +198,8 @@ fn what_was_written_in_zones_is_read_back() {
         .expect(1);
     let harm = std::fs::OpenOptions::new().write(true).open(path.join("f")).unwrap();
     std::os::unix::fs::FileExt::write_all_at(&harm, &[7; 100], 8192 + 1000).unwrap();
-    let read = ["--rw=read", "--size=48k", "--verify=crc32c", "--read_beyond_wp=1"];
+    let read =
+        ["--rw=read", "--size=64k", "--io_size=48k", "--verify=crc32c", "--read_beyond_wp=1"];
     let ran = fathom(path, &job(&read)).expect(1);
     assert!(ran.err.contains("8192"), "{}", ran.err);
     for (option, options) in [
@@ -210,6 +211,108 @@ fn what_was_written_in_zones_is_read_back() {
         let ran = fathom(path, &job(&line)).expect(2);
         assert!(ran.err.contains(option), "{options:?}: {}", ran.err);
     }
+}
+
+#[test]
+fn the_amount_asked_for_is_written_and_no_more() {
+    let directory = scratch();
+    let path = directory.path();
+    let zones = ["--zonemode=zbd", "--zonesize=64k", "--filename=f", "--name=a"];
+    let written = |options: &[&str]| {
+        file(path);
+        let record = recorded(path, 0, &[&zones[..], options].concat());
+        let jobs = record.jobs.iter();
+        (
+            jobs.clone().map(|job| job.results.write.bytes.0 >> 10).sum::<u64>(),
+            jobs.filter_map(|job| job.zone_resets).sum::<u64>(),
+        )
+    };
+    for rw in ["--rw=write", "--rw=randwrite"] {
+        assert_eq!(written(&[rw, "--bsrange=4k-64k", "--size=256k"]), (256, 0), "{rw}");
+    }
+    assert_eq!(written(&["--rw=write", "--bs=16k", "--size=150k", "--loops=2"]).0, 256);
+    // Workers that share zones lose nothing to each other.
+    let shared = ["--rw=write", "--bs=16k", "--size=64k", "--numjobs=2", "--loops=2"];
+    let reset = ["--zone_reset_threshold=.5", "--zone_reset_frequency=1"];
+    for _ in 0..5 {
+        assert_eq!(written(&[&shared[..], &reset].concat()), (256, 7));
+        assert_eq!(written(&["--rw=write", "--bs=16k", "--size=256k", "--numjobs=3"]).0, 768);
+    }
+    // With verification and a limit, full zones keep what is to be checked.
+    let limited = ["--rw=randwrite", "--bs=4k", "--size=256k", "--verify=crc32c"];
+    assert_eq!(written(&[&limited[..], &["--max_open_zones=2"]].concat()), (256, 0));
+    // A block that begins within the size does not reach over it.
+    for options in [["--rw=write", "--size=60k"], ["--rw=read", "--size=60k"]] {
+        file(path);
+        let line = [&zones[..], &options, &["--bs=16k"]].concat();
+        let refused = as_fio(path, &line).expect(1);
+        assert!(refused.err.contains("io_size must be at least one zone"), "{}", refused.err);
+    }
+    let bytes = std::fs::read(path.join("f")).unwrap();
+    assert!(bytes.iter().all(|b| *b == 0), "something was written");
+}
+
+#[test]
+fn messages_that_scripts_look_for_are_there() {
+    let directory = scratch();
+    file(directory.path());
+    let zbd = ["--zonemode=zbd", "--zonesize=64k"];
+    let no_size = "Specifying the zone size is mandatory for regular file/block device with \
+                   --zonemode=zbd";
+    for (options, says) in [
+        (&["--zonemode=zbd"][..], no_size),
+        (
+            &["--zonemode=zbd", "--zonesize=1"],
+            "zone size must be at least 512 bytes for --zonemode=zbd",
+        ),
+        (&["--zonesize=64k"], "--zonemode=none and --zonesize are not compatible"),
+        (&[zbd[0], zbd[1], "--zoneskip=1"], "zoneskip 1 is not a multiple of the device zone size"),
+        (&[zbd[0], zbd[1], "--bs=128k"], "buflen exceeds zone size"),
+        (&[zbd[0], zbd[1], "--zone_reset_threshold=2"], "value out of range"),
+        (&[zbd[0], zbd[1], "--zone_reset_frequency=.1:.1"], "the list exceeding max length"),
+        (
+            &[zbd[0], zbd[1], "--verify=md5", "--experimental_verify=1"],
+            "not support experimental verify",
+        ),
+        (
+            &[
+                zbd[0],
+                zbd[1],
+                "--zone_reset_threshold=.5",
+                "--zone_reset_frequency=1",
+                "--size=4z",
+                "--name=b",
+                "--filename=f",
+                "--rw=write",
+                zbd[0],
+                zbd[1],
+                "--size=2z",
+            ],
+            "different write ranges",
+        ),
+    ] {
+        let line = [&["--name=a", "--filename=f", "--rw=write"], options].concat();
+        let ran = as_fio(directory.path(), &line).expect(1);
+        assert!(ran.err.lines().any(|line| line.contains(says)), "{options:?}: {}", ran.err);
+    }
+    // Reads for which no zone is large enough are not done.
+    for rw in ["--rw=read", "--rw=randread"] {
+        let line = [&["--name=a", "--filename=f", rw, "--bs=128k"][..], &zbd].concat();
+        as_fio(directory.path(), &line).expect(0);
+    }
+}
+
+#[test]
+fn zone_resets_are_told_of_zones_only_and_for_reads_too() {
+    let directory = scratch();
+    file(directory.path());
+    let read = ["--name=a", "--filename=f", "--rw=randrw", "--bs=4k"];
+    let plain = as_fio(directory.path(), &read).expect(0).out;
+    assert!(!plain.contains("zone resets"), "{plain}");
+    let zoned = as_fio(directory.path(), &[&read[..], &ZONES].concat()).expect(0).out;
+    assert_eq!(zoned.matches(" zone resets").count(), 2, "{zoned}");
+    let old = as_fio(directory.path(), &[&read[..], &["--compat=3.33"]].concat()).expect(0).out;
+    assert_eq!(old.matches("; 0 zone resets").count(), 1, "{old}");
 }
 
 #[test]

@@ -84,7 +84,13 @@ fn json_has_each_job_with_its_host_and_all_of_them_as_one() {
     }
     let port: u64 = one.address.split_once(',').unwrap().1.parse().unwrap();
     assert_eq!(stats[0]["port"].as_u64(), Some(port));
-    assert_eq!(document["global options"]["size"], "64k");
+    let globals = document["global options"].as_array().unwrap();
+    assert_eq!(globals.len(), 2, "one for each server whose job file has some");
+    assert_eq!(
+        (&globals[0]["hostname"], &globals[0]["size"]),
+        (&"127.0.0.1".into(), &"64k".into())
+    );
+    assert_eq!(globals[1]["hostname"], socket.as_str());
     assert!(stats[0].get("eta").is_none());
     let disks = document["disk_util"].as_array().unwrap();
     assert!(disks.iter().all(|disk| disk["hostname"].is_string() && disk["port"].is_u64()));
@@ -105,7 +111,7 @@ fn the_keys_of_the_json_are_those_of_fios_client() {
     .expect(0)
     .json();
     let served = Served::start(directory.path(), &[]);
-    let arguments = [&served.client(), "two.fio", "--output-format=json"];
+    let arguments = [&served.client(), "two.fio", "--output-format=json", "--compat=3.33"];
     let ours = client("fio", directory.path(), &arguments).expect(0).json();
     let keys = |value: &Value| {
         let mut keys: Vec<String> = value.as_object().unwrap().keys().cloned().collect();

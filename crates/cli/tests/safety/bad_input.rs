@@ -79,8 +79,8 @@ fn every_mistake_of_a_file_is_told_at_once_with_its_line() {
         "got '4q'\n",
         "quick.fio:8: in [job1]: rw: expected one of read, write,",
         "got 'randred'; did you mean 'randread'?\n",
-        "quick.fio:11: in [job2]: rwmixread: must be at most 100, got '200'\n",
-        "quick.fio:12: in [job2]: bs: must be at least 1, got '-1'\n",
+        "quick.fio:11: in [job2]: rwmixread: value out of range: must be at most 100, got '200'\n",
+        "quick.fio:12: in [job2]: bs: value out of range: must be at least 1, got '-1'\n",
         "quick.fio:13: in [job2]: iodepth:",
     ];
     refused_by_both(directory.path(), &["quick.fio"], 2, &words);
@@ -104,8 +104,14 @@ fn unknown_options_name_the_nearest() {
 fn bad_units_and_values_out_of_range() {
     bad_option("--bs=4x", &["in [a]: bs: expected a number with an optional suffix", "'4x'"]);
     bad_option("--runtime=5parsecs", &["in [a]: runtime:", "(d, h, m, s, ms, us, ns)"]);
-    bad_option("--rwmixread=101", &["in [a]: rwmixread: must be at most 100, got '101'"]);
-    bad_option("--iodepth=0", &["in [a]: iodepth: must be at least 1, got '0'"]);
+    bad_option(
+        "--rwmixread=101",
+        &["in [a]: rwmixread: value out of range: must be at most 100, got '101'"],
+    );
+    bad_option(
+        "--iodepth=0",
+        &["in [a]: iodepth: value out of range: must be at least 1, got '0'"],
+    );
     bad_option("--iodepth=99999999999", &["iodepth: a depth of 99999999999", "give 1 to"]);
     bad_option("--size=99999999999999999999", &["in [a]: size:", "99999999999999999999"]);
     bad_option("--size=101%", &["in [a]: size: expected a percentage from 0% to 100%"]);

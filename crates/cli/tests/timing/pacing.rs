@@ -236,7 +236,7 @@ fn exitall_on_error_ends_the_others() {
 fn mistakes_are_named() {
     let directory = scratch();
     for (arguments, expected) in [
-        (&["--flow=1001"][..], "flow: must be at most 1000"),
+        (&["--flow=1001"][..], "flow: value out of range: must be at most 1000"),
         (&["--latency_target=5ms", "--latency_percentile=99:90"], "expected one number"),
         (&["--max_latency=1s,2s,3s,4s"], "at most three values"),
         (&["--ss=iops", "--ss_dur=2"], "expected a limit such as iops:5%"),

@@ -96,6 +96,17 @@ impl CoverageMap {
         count * self.unit
     }
 
+    /// Frees the bytes from `offset` on again: they were taken and not used.
+    pub fn give_back(&mut self, offset: u64, size: u64) {
+        for unit in offset / self.unit..(offset + size) / self.unit {
+            let mut index = unit as usize;
+            for level in &mut self.levels {
+                level[index / 64] &= !(1 << (index % 64));
+                index /= 64;
+            }
+        }
+    }
+
     /// Moves or shortens a range so that no free run shorter than the smallest size remains next to it,
     /// if possible.
     fn unfragmented(&self, start: u64, wanted: u64, max: u64) -> (u64, u64) {

@@ -64,7 +64,7 @@ impl OffsetPattern {
         } else if worker.placing.spread.iter().any(|(_, s)| *s != Distribution::Uniform) {
             RandomMode::Skewed(align)
         } else if pattern.norandommap || aligned {
-            RandomMode::Anywhere(align)
+            RandomMode::Anywhere { align, short_draws: pattern.short_draws }
         } else if one_size {
             RandomMode::EachBlockOnce(first.min)
         } else {
@@ -147,6 +147,21 @@ impl Offsets {
             Offsets::Strided(strided) => {
                 strided.next(&mut Draw { direction, blocks, random, sizes })
             }
+        }
+    }
+
+    /// Whether each byte is covered once in a pass, by I/Os of different sizes.
+    pub fn covers_bytes(&self) -> bool {
+        matches!(self, Offsets::Random(offsets) if offsets.covers_bytes())
+    }
+
+    /// The last I/O is issued without its last `bytes`, which begin at `offset`: the pass still has to
+    /// issue them.
+    pub fn give_back(&mut self, direction: Direction, offset: u64, bytes: u64) {
+        match self {
+            Offsets::Sequential(sequential) => sequential.give_back(direction, bytes),
+            Offsets::Random(offsets) => offsets.give_back(offset, bytes),
+            Offsets::Ordered(_) | Offsets::Strided(_) => {}
         }
     }
 

@@ -20,8 +20,13 @@ pub(crate) enum RandomMode {
     EachBlockOnce(u64),
     /// Each byte once per pass, with different sizes.
     EachByteOnce(Granularity),
-    /// Independent and uniform, at multiples of these.
-    Anywhere(PerDirection<u64>),
+    /// Independent and uniform.
+    Anywhere {
+        /// Offsets are multiples of these.
+        align: PerDirection<u64>,
+        /// Draws have 32 bits, however many blocks there are.
+        short_draws: bool,
+    },
     /// Independent and non-uniform, at multiples of these.
     Skewed(PerDirection<u64>),
     /// Blocks of this size in the order of `sprandom`.
@@ -108,8 +113,9 @@ impl Places {
         length: u64,
         blocks: &PerDirection<Blocks>,
         align: impl Fn(Direction) -> u64,
+        short_draws: bool,
     ) -> Places {
-        let grid = |d| Grid::new(length, blocks[d].min, align(d));
+        let grid = |d| Grid { short_draws, ..Grid::new(length, blocks[d].min, align(d)) };
         Places::Independent(PerDirection::from_fn(|d| (None, grid(d))))
     }
 }
@@ -119,6 +125,7 @@ impl Places {
 pub(crate) struct Grid {
     pub align: u64,
     pub count: u64,
+    pub short_draws: bool,
 }
 
 impl Grid {
@@ -126,7 +133,20 @@ impl Grid {
     pub fn new(length: u64, min: u64, align: u64) -> Grid {
         let align = align.max(1);
         let count = length.checked_sub(min).map_or(0, |room| room / align + 1);
-        Grid { align, count }
+        Grid { align, count, short_draws: false }
+    }
+
+    /// Whether draws of 32 bits leave blocks out.
+    pub fn is_coarse(&self) -> bool {
+        self.short_draws && self.count > 1 << 32
+    }
+
+    /// A block number.
+    fn draw(&self, random: &mut Random) -> u64 {
+        match self.is_coarse() {
+            true => ((u128::from(random.bits() >> 32) * u128::from(self.count)) >> 32) as u64,
+            false => random.below(self.count),
+        }
     }
 }
 
@@ -156,13 +176,15 @@ impl RandomOffsets {
             }
             RandomMode::EachByteOnce(grain) => CoverageMap::new(length, grain)
                 .map(Places::EachByteOnce)
-                .unwrap_or_else(|| Places::uniform(length, blocks, |_| grain.min)),
+                .unwrap_or_else(|| Places::uniform(length, blocks, |_| grain.min, false)),
             RandomMode::Sprandom(size) => {
                 let renewal = placing.renewal.clone().unwrap_or_default();
                 let blocks = Box::new(SprandomOrder::new(&renewal, length / size, random));
                 Places::Sprandom { blocks, size }
             }
-            RandomMode::Anywhere(align) => Places::uniform(length, blocks, |d| align[d]),
+            RandomMode::Anywhere { align, short_draws } => {
+                Places::uniform(length, blocks, |d| align[d], short_draws)
+            }
             RandomMode::Skewed(align) => {
                 // All directions share their hot blocks.
                 let seed = random.bits();
@@ -197,6 +219,18 @@ impl RandomOffsets {
             Places::Independent(_) => {}
         }
         self.runs = PerDirection::default();
+    }
+
+    /// Whether each byte is covered once in a pass, by I/Os of different sizes.
+    pub fn covers_bytes(&self) -> bool {
+        matches!(self.places, Places::EachByteOnce(_))
+    }
+
+    /// The bytes from `offset` on were part of the last I/O and are not issued.
+    pub fn give_back(&mut self, offset: u64, bytes: u64) {
+        if let Places::EachByteOnce(map) = &mut self.places {
+            map.give_back(offset, bytes);
+        }
     }
 
     /// The next offset and length; `None` at the end of the pass.
@@ -314,7 +348,7 @@ fn independent(
     }
     let place = match skewed {
         Some(skewed) => skewed.draw(draw.random),
-        None => draw.random.below(grid.count),
+        None => grid.draw(draw.random),
     };
     let offset = place * grid.align;
     Some((offset, draw.blocks.draw_within(length - offset, draw.sizes)?))

@@ -51,6 +51,13 @@ impl Sequential {
         Some((position, size))
     }
 
+    /// The last I/O of a direction was issued without its last `bytes`.
+    pub fn give_back(&mut self, direction: Direction, bytes: u64) {
+        if let Some(end) = &mut self.ends[direction] {
+            *end = end.saturating_sub(bytes);
+        }
+    }
+
     /// The position of the next I/O and the bytes left from there.
     #[inline]
     fn room(&self, direction: Direction) -> Option<(u64, u64)> {

@@ -2,16 +2,19 @@
 //!
 //! # Rules
 //! - A sequential pass continues where its last I/O was placed, not where it was drawn. At the unused
-//!   end of a zone it continues in the next one, `zoneskip` further on.
+//!   end of a zone it continues in the next one, `zoneskip` further on. A pass of writes that meets zones
+//!   that other workers fill meanwhile starts over at the beginning, until it has written as much as
+//!   it would alone.
 //! - A random write only selects a zone and goes to its write pointer. If no more zones may be open, it
-//!   goes to an open one. A full zone is reset first.
+//!   goes to an open one. A full zone is reset first; with verification and a limit of open zones,
+//!   another zone is taken as long as there is one.
 //! - A read stays below the write pointer, unless `read_beyond_wp` is set. If its zone holds too
 //!   little data, it goes to the next zone that holds enough.
 //! - A trim resets a zone that holds data.
 //!
 //! fio follows the same rules.
 
-use super::state::ZoneStates;
+use super::state::{Zone, ZoneStates};
 use crate::hot::op::{Op, OpKind};
 use plan::Zbd;
 use std::ops::Range;
@@ -49,9 +52,56 @@ pub(super) struct ZonePlacer {
     own_max_open: usize,
     /// Zones that this worker opened.
     own: Vec<u32>,
+    /// Full zones are left as they are while others have room.
+    keeps_full: bool,
     /// Where a sequential pass continues, and the last drawn offset, per direction.
     next: [u64; 3],
     drawn: [Option<u64>; 3],
+    /// What a sequential pass of writes has done.
+    pass: WritePass,
+}
+
+/// A sequential pass of writes, beside what other workers write in the same zones.
+#[derive(Debug, Default)]
+struct WritePass {
+    /// The room of each zone when the pass began. Empty before its first write.
+    rooms: Vec<u64>,
+    /// Bytes written in the current zone.
+    in_zone: u64,
+    /// Bytes that others wrote where this pass would have written.
+    owed: u64,
+    /// The pass has started over for them.
+    starts_over: bool,
+}
+
+impl WritePass {
+    /// Begins at the first write. A full zone will be reset, and so has room for all it holds.
+    fn begin(&mut self, zones: &[Zone], usable: impl Fn(u64) -> u64) {
+        if self.rooms.is_empty() {
+            let room = |zone: &Zone| match usable(zone.room()) {
+                _ if !zone.sequential || !zone.writable => 0,
+                0 => usable(zone.limit - zone.start),
+                room => room,
+            };
+            self.rooms = zones.iter().map(room).collect();
+        }
+    }
+
+    /// `length` bytes were written.
+    fn wrote(&mut self, length: u64) {
+        match self.starts_over {
+            true => self.owed = self.owed.saturating_sub(length),
+            false => self.in_zone += length,
+        }
+    }
+
+    /// The pass leaves a zone.
+    fn leaves(&mut self, zone: usize) {
+        if !self.starts_over {
+            self.owed = (self.owed + self.rooms[zone]).saturating_sub(self.in_zone);
+            self.in_zone = 0;
+        }
+    }
 }
 
 impl ZonePlacer {
@@ -78,13 +128,14 @@ impl ZonePlacer {
             max_open: plan.max_open as usize,
             own_max_open: plan.job_max_open as usize,
             own: Vec::new(),
+            keeps_full: plan.keeps_full,
+            pass: WritePass::default(),
         }
     }
 
-    /// Bytes of data in the sequential zones of the region.
-    pub fn data_bytes(&self, state: &ZoneStates) -> u64 {
-        let zones = &state.zones[self.zones.start as usize..self.zones.end as usize];
-        zones.iter().filter(|z| z.sequential).map(|z| z.pointer - z.start).sum()
+    /// Zones of the region.
+    pub fn zones(&self) -> Range<u32> {
+        self.zones.clone()
     }
 
     /// A new I/O was drawn. One that begins before the last one starts a new pass.
@@ -94,6 +145,9 @@ impl ZonePlacer {
         };
         if self.drawn[direction].is_some_and(|last| op.offset <= last) {
             self.next[direction] = self.region.start;
+            if op.kind == OpKind::Write {
+                self.pass = WritePass::default();
+            }
         }
         self.drawn[direction] = Some(op.offset);
     }
@@ -208,13 +262,15 @@ impl ZonePlacer {
 
     fn write(&mut self, state: &mut ZoneStates, op: &Op, reset: bool) -> Placement {
         let direction = 1;
+        if !self.random {
+            self.begin_pass(state);
+        }
         let Some(wanted) = self.wanted(state, op, direction) else { return Placement::Skip };
         let place = if self.random { op.offset } else { self.next[direction] };
         let chosen = match self.choose(state, wanted, place) {
             Ok(chosen) => chosen,
             Err(placement) => return placement,
         };
-        let min = self.min;
         let zone = state.zone(chosen);
         if !zone.sequential {
             let offset = if chosen == wanted { place } else { zone.start };
@@ -225,10 +281,10 @@ impl ZonePlacer {
         if zone.busy {
             return Placement::Busy;
         }
-        let full = zone.room() < if self.write_remainder { 1 } else { min };
-        // A pass that filled the zone itself continues in the next one.
-        if full && !self.random && place > zone.start && chosen == wanted {
-            self.next[direction] = zone.end + self.skip;
+        let full = self.usable(zone.room()) == 0;
+        // A pass whose zone is full continues in the next one.
+        if full && !reset && !self.random && place > zone.start && chosen == wanted {
+            self.leave(state, chosen);
             return self.write(state, op, false);
         }
         if reset || full {
@@ -242,16 +298,57 @@ impl ZonePlacer {
         let whole = self.whole_blocks(op.length.min(zone.room()));
         let length = if whole == 0 { zone.room() } else { whole };
         (zone.busy, zone.in_flight) = (true, length);
-        zone.pointer += length;
-        let spent = zone.room() < if self.write_remainder { 1 } else { min };
-        self.next[direction] = if spent { zone.end + self.skip } else { zone.pointer };
+        let room = zone.room() - length;
+        state.move_pointer(chosen, offset + length);
+        if !self.random {
+            self.next[direction] = offset + length;
+            self.pass.wrote(length);
+            if self.usable(room) == 0 {
+                self.leave(state, chosen);
+            }
+        }
         placed(op, offset, length)
+    }
+
+    /// Bytes of `room` that can be written: without `write_remainder`, nothing below the smallest block.
+    fn usable(&self, room: u64) -> u64 {
+        match self.write_remainder {
+            true => room,
+            false => self.whole_blocks(room),
+        }
+    }
+
+    /// Begins a sequential pass at its first write, and starts over at the end of the region if it owes
+    /// writes.
+    fn begin_pass(&mut self, state: &ZoneStates) {
+        let (min, write_remainder) = (self.min.max(1), self.write_remainder);
+        let usable = |room: u64| if write_remainder { room } else { room - room % min };
+        let zones = &state.zones[self.zones.start as usize..self.zones.end as usize];
+        self.pass.begin(zones, usable);
+        if self.next[1] >= self.region.end && self.pass.owed > 0 {
+            (self.next[1], self.pass.starts_over) = (self.region.start, true);
+        }
+    }
+
+    /// A sequential pass of writes goes on behind a zone.
+    fn leave(&mut self, state: &ZoneStates, index: u32) {
+        self.next[1] = state.zones[index as usize].end + self.skip;
+        if let Some(at) = index.checked_sub(self.zones.start) {
+            self.pass.leaves(at as usize);
+        }
     }
 
     /// The zone for a write that would go to `wanted`.
     fn choose(&mut self, state: &ZoneStates, wanted: u32, place: u64) -> Result<u32, Placement> {
         let writable = |index: &u32| state.zones[*index as usize].writable;
-        let wanted = self.zones_from(wanted).find(writable).ok_or(Placement::Impossible)?;
+        let mut wanted = self.zones_from(wanted).find(writable).ok_or(Placement::Impossible)?;
+        if self.keeps_full {
+            let has_room = |index: &u32| {
+                let zone = &state.zones[*index as usize];
+                zone.writable && (!zone.sequential || self.usable(zone.room()) > 0)
+            };
+            wanted = self.zones_from(wanted).find(has_room).unwrap_or(wanted);
+        }
         if !state.zones[wanted as usize].sequential {
             return Ok(wanted);
         }

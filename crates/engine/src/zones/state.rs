@@ -1,6 +1,7 @@
 //! The state of the zones of one target.
 
 use crate::sys::zones::{Condition, ZoneKind, ZoneReport};
+use std::ops::Range;
 
 /// One zone.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +60,12 @@ pub(super) struct ZoneStates {
     pub size: u64,
     /// Open zones, in the order in which they were opened.
     pub open: Vec<u32>,
+    /// Zones whose data counts for `zone_reset_threshold`. Empty if no worker has one.
+    pub counted: Range<u32>,
+    /// Bytes of data in them.
+    pub held: u64,
+    /// Writes above the threshold until the next reset.
+    pub writes_until_reset: u64,
 }
 
 impl ZoneStates {
@@ -69,6 +76,28 @@ impl ZoneStates {
             zones: reports.iter().map(Zone::of).collect(),
             size,
             open: (0..).zip(reports).filter(active).map(|(index, _)| index).collect(),
+            counted: 0..0,
+            held: 0,
+            writes_until_reset: 0,
+        }
+    }
+
+    /// Counts the data of these zones from now on.
+    pub fn count(&mut self, zones: Range<u32>, writes_per_reset: u64) {
+        if self.counted != zones {
+            self.counted = zones;
+            let counted = self.counted.clone().map(|index| &self.zones[index as usize]);
+            self.held = counted.filter(|z| z.sequential).map(|z| z.pointer - z.start).sum();
+            self.writes_until_reset = writes_per_reset;
+        }
+    }
+
+    /// Moves the write pointer of a zone.
+    pub fn move_pointer(&mut self, index: u32, to: u64) {
+        let zone = &mut self.zones[index as usize];
+        let before = std::mem::replace(&mut zone.pointer, to);
+        if zone.sequential && self.counted.contains(&index) {
+            self.held = (self.held + to).saturating_sub(before);
         }
     }
 
@@ -95,23 +124,24 @@ impl ZoneStates {
 
     /// A zone was reset.
     pub fn was_reset(&mut self, index: u32) {
+        self.move_pointer(index, self.zones[index as usize].start);
         let zone = self.zone(index);
-        zone.pointer = zone.start;
         zone.in_flight = 0;
         zone.busy = false;
     }
 
     /// A zone was finished.
     pub fn was_finished(&mut self, index: u32) {
-        let zone = self.zone(index);
-        zone.pointer = zone.limit;
-        zone.busy = false;
+        self.move_pointer(index, self.zones[index as usize].limit);
+        self.zone(index).busy = false;
         self.mark_closed(index);
     }
 
     /// The device reported one zone again.
     pub fn was_reported(&mut self, index: u32, report: &ZoneReport) {
-        *self.zone(index) = Zone::of(report);
+        let reported = Zone::of(report);
+        self.move_pointer(index, reported.pointer);
+        *self.zone(index) = reported;
         match report.condition {
             Condition::Active => self.mark_open(index),
             _ => self.mark_closed(index),

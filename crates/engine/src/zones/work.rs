@@ -24,9 +24,6 @@ struct File {
     is_device: bool,
     /// Bytes of data from which on zones are reset.
     reset_threshold: u64,
-    /// Bytes of data in the region.
-    data_bytes: u64,
-    writes_until_reset: u64,
     /// Zones that this worker reserved.
     busy: Vec<u32>,
 }
@@ -35,8 +32,8 @@ struct File {
 pub(crate) struct ZonedWork {
     workload: Workload,
     files: Vec<File>,
-    /// The I/O that waits for its zone, and whether the zone must be reset.
-    waiting: Option<(Op, bool)>,
+    /// The I/O that waits for its zone.
+    waiting: Option<Op>,
     /// It waits, and nothing has ended since.
     has_waited: bool,
     skipped: u64,
@@ -55,6 +52,8 @@ pub(crate) struct ZonedWork {
     is_impossible: bool,
     /// The first skipped I/O ends the pass.
     ends_at_first_skip: bool,
+    /// Random I/O of different sizes covers each byte of a zone once.
+    covers_bytes: bool,
 }
 
 impl ZonedWork {
@@ -67,23 +66,25 @@ impl ZonedWork {
         let files = planned
             .map(|((file, zoned), target)| {
                 let region = file.start..file.start + file.length;
-                let state = target.state();
+                let mut state = target.state();
                 let placer = ZonePlacer::new(region, &state, plan, min, mixed);
-                let data_bytes = placer.data_bytes(&state);
+                if plan.reset_every > 0 {
+                    state.count(placer.zones(), plan.reset_every);
+                }
                 drop(state);
                 File {
                     placer,
                     target,
                     is_device: zoned.device,
                     reset_threshold: (file.length as f64 * plan.reset_threshold) as u64,
-                    data_bytes,
-                    writes_until_reset: plan.reset_every,
                     busy: Vec::new(),
                 }
             })
             .collect();
+        let workload = Workload::new(worker);
         ZonedWork {
-            workload: Workload::new(worker),
+            covers_bytes: workload.covers_bytes(),
+            workload,
             files,
             waiting: None,
             has_waited: false,
@@ -104,28 +105,27 @@ impl ZonedWork {
     fn draw(&mut self) -> Next {
         let mut skipped_now = 0;
         loop {
-            let (op, reset) = match self.waiting.take() {
+            let op = match self.waiting.take() {
                 Some(waiting) => waiting,
                 None => match self.workload.next() {
                     Next::Io(op) => self.begin(op),
                     other => return other,
                 },
             };
-            match self.place(op, reset) {
+            match self.place(op) {
                 Placement::Go(placed) => {
                     (self.has_waited, self.skipped, self.has_placed) = (false, 0, true);
                     if placed.length < op.length {
-                        self.workload.take_back(0, op.length - placed.length);
+                        self.workload.shorten(&op, placed.length);
                     }
                     return Next::Io(placed);
                 }
-                Placement::Reset(zone) if self.failed.is_some() => {
+                Placement::Reset(zone) => {
                     self.release(op.file, zone);
                     return Next::End;
                 }
-                Placement::Reset(_) => self.waiting = Some((op, false)),
                 Placement::Busy => {
-                    self.waiting = Some((op, reset));
+                    self.waiting = Some(op);
                     self.wait(op.file);
                     return Next::Busy;
                 }
@@ -155,63 +155,65 @@ impl ZonedWork {
         self.emptied.as_mut()?.pop()
     }
 
-    /// Begins a drawn I/O. Returns it and whether its zone must be reset first.
-    fn begin(&mut self, op: Op) -> (Op, bool) {
+    /// Begins a drawn I/O. What reaches into the next zone is left to another I/O of the pass.
+    fn begin(&mut self, op: Op) -> Op {
         let file = &mut self.files[op.file as usize];
         file.placer.begin(&op);
-        let mut reset = false;
-        if self.reset_every > 0
-            && op.kind == OpKind::Write
-            && file.data_bytes >= file.reset_threshold
-        {
-            file.writes_until_reset -= 1;
-            reset = file.writes_until_reset == 0;
-            if reset {
-                file.writes_until_reset = self.reset_every;
-            }
+        if !self.covers_bytes || op.kind != OpKind::Write {
+            return op;
         }
-        (op, reset)
+        let state = file.target.state();
+        let zone = &state.zones[state.index(op.offset) as usize];
+        let length = op.length.min(zone.end.saturating_sub(op.offset));
+        drop(state);
+        if length < op.length {
+            self.workload.shorten(&op, length);
+        }
+        Op { length, ..op }
     }
 
-    fn place(&mut self, op: Op, reset: bool) -> Placement {
+    /// Places an I/O, after it has reset the zone if need be. [`Placement::Reset`] if that failed.
+    fn place(&mut self, op: Op) -> Placement {
         let file = &mut self.files[op.file as usize];
         let mut state = file.target.state();
-        let placement = file.placer.place(&mut state, &op, reset);
-        match placement {
-            Placement::Go(mut placed) => {
-                let index = state.index(placed.offset);
-                let changes = matches!(placed.kind, OpKind::Write | OpKind::Trim);
-                if changes && state.zone(index).sequential {
-                    file.busy.push(index);
-                }
-                if placed.kind == OpKind::Trim && file.is_device {
-                    placed.kind = OpKind::ResetZone;
-                }
-                if placed.kind == OpKind::Write {
-                    file.data_bytes += placed.length;
-                }
-                Placement::Go(placed)
+        let counts =
+            self.reset_every > 0 && op.kind == OpKind::Write && state.held >= file.reset_threshold;
+        let due = counts && state.writes_until_reset <= 1;
+        let mut placement = file.placer.place(&mut state, &op, due);
+        if let Placement::Reset(index) = placement {
+            let zone = state.zone(index).clone();
+            drop(state);
+            if let Err(error) = file.target.device.reset(zone.start, zone.end - zone.start) {
+                self.failed = Some(("reset a zone", error));
+                return placement;
             }
-            Placement::Reset(index) => {
-                let zone = state.zone(index).clone();
-                drop(state);
-                match file.target.device.reset(zone.start, zone.end - zone.start) {
-                    Ok(()) => {
-                        self.resets += 1;
-                        file.data_bytes = file.data_bytes.saturating_sub(zone.pointer - zone.start);
-                        file.target.state().was_reset(index);
-                        file.target.notify();
-                        if let Some(emptied) = &mut self.emptied {
-                            let (offset, length) = (zone.start, zone.end - zone.start);
-                            emptied.push(Op { kind: OpKind::ResetZone, offset, length, ..op });
-                        }
-                    }
-                    Err(error) => self.failed = Some(("reset a zone", error)),
-                }
-                placement
+            self.resets += 1;
+            if let Some(emptied) = &mut self.emptied {
+                let (offset, length) = (zone.start, zone.end - zone.start);
+                emptied.push(Op { kind: OpKind::ResetZone, offset, length, ..op });
             }
-            other => other,
+            // Under one lock with the write: the zone must not go to another worker in between.
+            state = file.target.state();
+            state.was_reset(index);
+            placement = file.placer.place(&mut state, &op, false);
+            file.target.notify();
         }
+        let Placement::Go(placed) = &mut placement else { return placement };
+        if counts {
+            state.writes_until_reset = match due {
+                true => self.reset_every,
+                false => state.writes_until_reset - 1,
+            };
+        }
+        let index = state.index(placed.offset);
+        let changes = matches!(placed.kind, OpKind::Write | OpKind::Trim);
+        if changes && state.zone(index).sequential {
+            file.busy.push(index);
+        }
+        if placed.kind == OpKind::Trim && file.is_device {
+            placed.kind = OpKind::ResetZone;
+        }
+        placement
     }
 
     /// Gives a reserved zone back.
@@ -254,8 +256,6 @@ impl ZonedWork {
             return;
         }
         if moved > 0 {
-            let zone = state.zone(index);
-            file.data_bytes = file.data_bytes.saturating_sub(zone.pointer - zone.start);
             state.was_reset(index);
             file.placer.close(&mut state, index);
         } else {
@@ -307,7 +307,7 @@ impl ZonedWork {
 
 impl RecordSource for ZonedWork {
     fn record(&mut self, _: u64, builder: &mut JobRecordBuilder<'_>) {
-        builder.job.zone_resets = self.resets;
+        builder.job.zone_resets = Some(self.resets);
         if let Some((what, error)) = &self.failed {
             builder.setup_failed(what, error);
         }
@@ -350,8 +350,9 @@ impl Drop for ZonedWork {
             let mut state = file.target.state();
             for index in file.busy.drain(..) {
                 let zone = state.zone(index);
-                zone.pointer -= zone.in_flight;
+                let pointer = zone.pointer - zone.in_flight;
                 (zone.busy, zone.in_flight) = (false, 0);
+                state.move_pointer(index, pointer);
             }
             drop(state);
             file.target.notify();

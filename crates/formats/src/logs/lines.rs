@@ -49,6 +49,11 @@ impl LogLines {
             (LogKind::Histogram, LogEntry::Histogram(histogram)) => Some(self.bins(histogram)),
             (LogKind::Histogram, _) | (_, LogEntry::Histogram(_)) => None,
             (_, LogEntry::Io(io)) => self.io(io).map(Line::Sample),
+            (kind, LogEntry::Window(window))
+                if window.kinds != 0 && window.kinds & kind.bit() == 0 =>
+            {
+                None
+            }
             (_, LogEntry::Window(window)) if rate => Some(Line::Sample(self.rate(window))),
             (_, LogEntry::Window(window)) => self.latency(window).map(Line::Sample),
         }
@@ -65,6 +70,7 @@ impl LogLines {
         };
         let has_issue = matches!(self.kind, LogKind::Slat | LogKind::Clat);
         Some(Sample {
+            max: (self.logs.value == WindowValue::Both).then_some(0),
             bytes: io.bytes,
             offset: self.logs.offset.then_some(io.offset),
             priority: io.priority,
@@ -119,7 +125,9 @@ impl LogLines {
             self.remainder[direction] = due - value * of_one;
             value as u64
         };
-        self.sample(ms, value, logged_direction(window.direction))
+        let both = self.logs.value == WindowValue::Both;
+        let sample = self.sample(ms, value, logged_direction(window.direction));
+        Sample { max: both.then_some(value), ..sample }
     }
 
     /// A window without an I/O has no latency.

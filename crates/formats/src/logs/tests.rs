@@ -88,7 +88,16 @@ fn a_window_without_io_has_a_rate_of_0_and_no_latency() {
     assert_eq!(text(LogKind::Clat, &logs(), &entries), ["250, 3, 0, 0, 0"], "rounded up");
     let both = Logs { value: WindowValue::Both, offset: true, ..logs() };
     assert_eq!(text(LogKind::Clat, &both, &entries), ["250, 3, 4, 0, 0, 0, 0"]);
-    assert_eq!(text(LogKind::Iops, &both, &entries)[0], "250, 2000, 0, 0, 0, 0");
+    assert_eq!(text(LogKind::Iops, &both, &entries)[0], "250, 2000, 2000, 0, 0, 0, 0");
+    let of_one = |kind: LogKind| {
+        LogEntry::Window(LoggedWindow {
+            kinds: kind.bit(),
+            end: 250_000_000,
+            ..LoggedWindow::default()
+        })
+    };
+    let own = [of_one(LogKind::Iops), of_one(LogKind::Bandwidth)];
+    assert_eq!(text(LogKind::Iops, &logs(), &own).len(), 1, "windows of its own");
     let max = Logs { value: WindowValue::Max, ..logs() };
     assert_eq!(text(LogKind::Clat, &max, &entries), ["250, 4, 0, 0, 0"]);
     assert_eq!(text(LogKind::Bandwidth, &max, &entries)[0], "250, 5120, 0, 0, 0");

@@ -144,8 +144,8 @@ with_defaults! {
         pub norandommap: bool,
         /// `softrandommap` has no effect here: the map costs no memory.
         pub softrandommap: bool,
-        /// `random_generator`: "tausworthe", "tausworthe64", "lfsr".
-        pub generator: String = "tausworthe".into(),
+        /// `random_generator`: "tausworthe", "lfsr", or "tausworthe64", as which an unset one counts.
+        pub generator: String = "tausworthe64".into(),
         /// `random_distribution`, per direction.
         pub distribution: PerDirection<Distribution> = PerDirection::all(Distribution::Uniform),
         /// `random_sequence_stride`: each pass of a sequence begins where the one before ended.
@@ -156,8 +156,6 @@ with_defaults! {
         pub flash: Flash,
         /// `randrepeat`.
         pub randrepeat: bool = true,
-        /// `allrandrepeat`.
-        pub allrandrepeat: bool,
         /// `randseed`; `None`: fio's default seed or, without randrepeat, a fresh one.
         pub randseed: Option<u64>,
         /// `number_ios`.

@@ -86,16 +86,14 @@ pub(super) const ROWS: &[OptionDef] = rows! {
     /// random one, whatever its direction.
     "bs_is_seq_rand" => boolean(Block).sets(field!(blocks.is_seq_rand)),
 
-    /// Use the same random offsets in every run
+    /// Make every random choice the same in every run
     ///
     /// With 0 each run draws a new seed. The record holds the seed, so the run can be repeated with
     /// randseed.
-    "randrepeat" => boolean(Pattern).default("1").sets(field!(pattern.randrepeat)),
-
-    /// Make every random choice the same in every run
-    ///
-    /// Includes block sizes, the mix of reads and writes, think time and buffer content.
-    "allrandrepeat" => boolean(Pattern).sets(field!(pattern.allrandrepeat)),
+    "randrepeat" => boolean(Pattern)
+        .alias(&["allrandrepeat"])
+        .default("1")
+        .sets(field!(pattern.randrepeat)),
 
     /// Seed of all random choices
     ///
@@ -119,20 +117,20 @@ pub(super) const ROWS: &[OptionDef] = rows! {
     ///
     /// Writes the whole physical capacity (the visible capacity plus spr_op) once, in
     /// spr_num_regions equal regions. The share of each region that a long random write load would
-    /// invalidate is written again in the next region. Needs rw=randwrite, one block size and one
-    /// file or device; random_generator may only be lfsr. Newer than fio 3.33.
+    /// invalidate is written again in the next region. Needs rw=randwrite, norandommap=1, one block
+    /// size and one file or device; random_generator may only be lfsr. Newer than fio 3.33.
     "sprandom" => boolean(Pattern).sets(field!(pattern.sprandom)).recorded(),
 
     /// Overprovisioning of the device, for sprandom
     ///
     /// Physical capacity beyond the visible capacity, as a fraction of the visible capacity: above
-    /// 0 and below 1. Newer than fio 3.33.
+    /// 0, at most 1. Newer than fio 3.33.
     "spr_op" => floats(Pattern, 0.0, 1.0).default("0.15").sets_with(|job, v| match v.floats()[..] {
-        [share] if share > 0.0 && share < 1.0 => {
+        [share] if share > 0.0 && share <= 1.0 => {
             job.pattern.flash.spare = share;
             Ok(())
         }
-        _ => Err("expected one number between 0 and 1, such as 0.07".into()),
+        _ => Err("expected one number above 0 and up to 1, such as 0.07".into()),
     }),
 
     /// Number of regions of sprandom

@@ -15,7 +15,7 @@ const GENERATORS: &[Choice] = &[
         "like tausworthe; covers every block once even with norandommap if all blocks have \
              one size",
     ),
-    value("tausworthe64", "the same as tausworthe"),
+    value("tausworthe64", "like tausworthe, always with 64 bits for a draw"),
 ];
 
 const DISTRIBUTIONS: &[Choice] = &[
@@ -105,8 +105,9 @@ pub(super) const ROWS: &[OptionDef] = rows! {
     /// Generator of random offsets
     ///
     /// With a random map, offsets are a permutation of the blocks; without one, they come from a
-    /// generator with a period of at least 2^64. Both work for every target size. With lfsr, as in
-    /// fio, random I/O of one block size covers every block once even with norandommap.
+    /// generator with a period of at least 2^64. Both work for every target size. If
+    /// tausworthe is set and a target has more than 2^32 blocks, draws without a map have 32 bits,
+    /// as in fio. With lfsr, as in fio, random I/O of one block size covers every block once even with norandommap.
     "random_generator" => choice(Pattern, GENERATORS)
         .default("tausworthe")
         .sets(field!(pattern.generator)),

@@ -101,6 +101,15 @@ fn plain(
     Ok(if negative { -magnitude } else { magnitude })
 }
 
+/// The whole part of a decimal fraction; other texts as they are.
+fn without_fraction(text: &str) -> &str {
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    match text.split_once('.') {
+        Some((whole, fraction)) if is_number(whole) && is_number(fraction) => whole,
+        _ => text,
+    }
+}
+
 /// A duration; a number without unit counts in `bare`, inside parentheses in microseconds.
 pub(crate) fn duration(text: &str, bare: Nanos) -> Result<Nanos, String> {
     let fail = || format!("expected {EXPECTED_TIME}, got '{text}'");
@@ -115,7 +124,8 @@ pub(crate) fn duration(text: &str, bare: Nanos) -> Result<Nanos, String> {
         }
         // fio reads a hexadecimal time as microseconds whatever the option counts in.
         None if text.starts_with("0x") || text.starts_with("0X") => return Err(fail()),
-        None => plain(text, &fail, |suffix| match suffix {
+        // As in fio, the fraction of a number without a unit is left out.
+        None => plain(without_fraction(text), &fail, |suffix| match suffix {
             "" => Some(i128::from(bare.0)),
             unit => time_unit(unit.trim_start()),
         })?,

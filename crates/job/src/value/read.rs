@@ -89,7 +89,10 @@ impl Value {
     pub(crate) fn float(&self) -> Result<f64, String> {
         match self.floats()[..] {
             [number] => Ok(number),
-            ref other => Err(format!("expected one number, got {}", other.len())),
+            ref other => Err(format!(
+                "expected one number, got {} (the list exceeding max length 1)",
+                other.len()
+            )),
         }
     }
 

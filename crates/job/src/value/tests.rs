@@ -170,7 +170,10 @@ fn lists_by_direction_follow_the_commas() {
     assert_eq!(spread(",8k,"), [None, Some(8192), None]);
     assert_eq!(spread("4k,"), [Some(4096), None, None]);
     assert_eq!(spread(",,8k"), [None, None, Some(8192)]);
-    for text in [",", ",,", "1,2,3,4", "4k/8k", "4k-8k", "0", "0,4k"] {
+    assert_eq!(spread("4k-8k"), [Some(4096), Some(8192), Some(8192)], "as fio");
+    assert_eq!(spread("4k:8k"), [Some(4096), Some(8192), Some(8192)]);
+    assert_eq!(spread("4k-8k,16k"), [Some(4096), Some(16_384), Some(16_384)]);
+    for text in [",", ",,", "1,2,3,4", "4k/8k", "4k-", "4k-8k-", "0", "0,4k"] {
         assert!(read(kind, text).is_err(), "{text}");
     }
     let single = Kind::Int { min: 0, max: 100, lists: false };

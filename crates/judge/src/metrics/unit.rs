@@ -40,8 +40,8 @@ pub struct UnitMetrics {
     pub mixed: Option<DirectionMetrics>,
     /// Synchronisations.
     pub sync: SyncMetrics,
-    /// Zones that were reset before they were written again.
-    pub zone_resets: u64,
+    /// Zones that were reset before they were written again; `None` without `zonemode=zbd`.
+    pub zone_resets: Option<u64>,
     /// Completion latencies of all directions by class.
     pub latency_classes: LatencyClasses,
     /// Queue depth.
@@ -151,7 +151,7 @@ pub(crate) fn measure(jobs: &[&JobRecord]) -> UnitMetrics {
         mixed: (first.show.unified > 0)
             .then(|| direction::measure(jobs, &Direction::ALL, &percentiles)),
         sync: sync(jobs, &percentiles),
-        zone_resets: jobs.iter().map(|job| job.zone_resets).sum(),
+        zone_resets: jobs.iter().filter_map(|job| job.zone_resets).reduce(|a, b| a + b),
         latency_classes: LatencyClasses::of(
             jobs.iter()
                 .flat_map(|job| job.results.iter())

@@ -19,6 +19,8 @@ pub struct Zbd {
     pub max_open: u32,
     /// Maximum open zones of this worker; 0 for no limit.
     pub job_max_open: u32,
+    /// Whether random writes leave full zones as they are while others have room.
+    pub keeps_full: bool,
     /// Share of a region with data above which zones are reset, from 0 to 1.
     pub reset_threshold: f64,
     /// Writes per reset above this share; 0 for no resets.

@@ -1,4 +1,5 @@
-//! The tree fio's readers know. Keys, order and number forms are observed from fio 3.33.
+//! The tree fio's readers know. Keys, order and number forms are observed from fio 3.33; what 3.42 has
+//! added is left out with [`FioVersion::V3_33`].
 
 use super::fathom;
 use super::latency::latency;
@@ -12,8 +13,10 @@ use judge::{
     SteadyMetrics, UnitMetrics,
 };
 use record::date::asctime;
-use record::{Direction, RunRecord, SteadySample};
+use record::{Direction, FioVersion, RunRecord, SteadySample};
 
+/// Bytes of a sector in fio's disk statistics.
+const SECTOR: u64 = 512;
 /// fio's value for "no estimate"; readers check for it.
 const NO_ETA: i32 = i32::MAX;
 /// fio estimates from this second on: a shorter run has no estimate, a longer one ends with 0.
@@ -28,21 +31,22 @@ pub(super) fn document(
 ) -> Json {
     let ended = record.invocation.ended_unix_ms;
     let mut out = object! {
-        "fio version" => &options.fio_version,
+        "fio version" => options.version_line(),
         "timestamp" => ended / 1000,
         "timestamp_ms" => ended,
         "time" => asctime(ended, record.invocation.utc_offset_seconds),
     };
-    if !record.global_options.is_empty() {
-        out.push("global options", option_list(&record.global_options));
+    let globals = option_list(&record.global_options, options);
+    if globals != Json::Object(Vec::new()) {
+        out.push("global options", globals);
     }
     let elapsed_s = judged.elapsed_ns.div_ceil(1_000_000_000).max(1);
     let eta = if options.so_far || elapsed_s < FIRST_ETA_S { NO_ETA } else { 0 };
     let times = Times { elapsed_s, eta };
-    let jobs = judged.units.iter().map(|unit| job(record, unit, &times, bins)).collect();
+    let jobs = judged.units.iter().map(|unit| job(record, unit, &times, bins, options)).collect();
     out.push("jobs", Json::Array(jobs));
     if !judged.disks.is_empty() {
-        out.push("disk_util", array(&judged.disks, disk));
+        out.push("disk_util", array(&judged.disks, |found| disk(found, options)));
     }
     if let Some(idleness) = &judged.idleness {
         out.push("cpu_idleness", idle(idleness));
@@ -60,9 +64,11 @@ fn option_is_set(record: &RunRecord, unit: &UnitMetrics, name: &str) -> bool {
     unit.options.iter().chain(&record.global_options).any(|(key, _)| key == name)
 }
 
-pub(super) fn option_list(options: &[(String, String)]) -> Json {
+/// Options as typed. Those without a value have an empty one, which fio 3.33 leaves out.
+pub(super) fn option_list(typed: &[(String, String)], options: &RenderOptions) -> Json {
     let mut pairs: Vec<(String, Json)> = Vec::new();
-    for (name, value) in options {
+    let is_shown = |value: &str| !value.is_empty() || options.compat != FioVersion::V3_33;
+    for (name, value) in typed.iter().filter(|(_, value)| is_shown(value)) {
         // A repeated option keeps its first place and has its last value.
         match pairs.iter_mut().find(|(known, _)| known == name) {
             Some(known) => known.1 = value.into(),
@@ -83,20 +89,28 @@ impl Times {
     pub const UNKNOWN: Times = Times { elapsed_s: 0, eta: NO_ETA };
 }
 
-pub(super) fn job(record: &RunRecord, unit: &UnitMetrics, times: &Times, bins: bool) -> Json {
+pub(super) fn job(
+    record: &RunRecord,
+    unit: &UnitMetrics,
+    times: &Times,
+    bins: bool,
+    options: &RenderOptions,
+) -> Json {
     let mut out = object! {
         "jobname" => &unit.name,
         "groupid" => unit.group.group,
     };
-    // Newer than the fio that the tree follows, so only on request.
-    if option_is_set(record, unit, "job_start_clock_id") {
+    // Newer than fio 3.33, so there only on request.
+    let on_request = option_is_set(record, unit, "job_start_clock_id");
+    if options.compat != FioVersion::V3_33 || on_request {
         out.push("job_start", unit.start_clock_ms);
     }
     out.push("error", unit.error);
     out.push("eta", times.eta);
     out.push("elapsed", times.elapsed_s);
-    if !unit.options.is_empty() {
-        out.push("job options", option_list(&unit.options));
+    let own = option_list(&unit.options, options);
+    if own != Json::Object(Vec::new()) {
+        out.push("job options", own);
     }
     let form = Form::of(unit, bins);
     if unit.show.unified != 1 {
@@ -268,22 +282,31 @@ pub(super) fn idle(idleness: &Idleness) -> Json {
     out
 }
 
-pub(super) fn disk(disk: &DiskMetrics) -> Json {
+pub(super) fn disk(disk: &DiskMetrics, options: &RenderOptions) -> Json {
     let own = disk.own.counters;
+    let has_sectors = options.compat != FioVersion::V3_33;
     let mut out = object! {
         "name" => &disk.name,
         "read_ios" => own.read_ios,
         "write_ios" => own.write_ios,
-        "read_merges" => own.read_merges,
-        "write_merges" => own.write_merges,
-        "read_ticks" => own.read_ticks_ms,
-        "write_ticks" => own.write_ticks_ms,
-        "in_queue" => own.queue_ms,
-        "util" => disk.own.util,
     };
+    if has_sectors {
+        out.push("read_sectors", own.read_bytes / SECTOR);
+        out.push("write_sectors", own.write_bytes / SECTOR);
+    }
+    out.push("read_merges", own.read_merges);
+    out.push("write_merges", own.write_merges);
+    out.push("read_ticks", own.read_ticks_ms);
+    out.push("write_ticks", own.write_ticks_ms);
+    out.push("in_queue", own.queue_ms);
+    out.push("util", disk.own.util);
     if let Some(DiskTotals { counters: members, util }) = disk.members {
         out.push("aggr_read_ios", members.read_ios);
         out.push("aggr_write_ios", members.write_ios);
+        if has_sectors {
+            out.push("aggr_read_sectors", members.read_bytes / SECTOR);
+            out.push("aggr_write_sectors", members.write_bytes / SECTOR);
+        }
         out.push("aggr_read_merges", members.read_merges);
         // Without its plural: so fio spells it, and so its readers look for it.
         out.push("aggr_write_merge", members.write_merges);

@@ -30,7 +30,7 @@ pub(super) fn document(
     let last = set.runs.last().map(|record| &record.invocation);
     let ended = last.map_or(0, |call| call.ended_unix_ms);
     object! {
-        "fio version" => &options.fio_version,
+        "fio version" => options.version_line(),
         "timestamp" => ended / 1000,
         "timestamp_ms" => ended,
         "time" => asctime(ended, last.map_or(0, |call| call.utc_offset_seconds)),

@@ -1,11 +1,12 @@
 use crate::testing::{self, add, spread, worker};
 use crate::{RenderOptions, Subject, json};
-use record::{Direction, ErrorCount, GroupKey, JobRecord, Nanos, RunRecord};
+use record::{Direction, ErrorCount, FioVersion, GroupKey, JobRecord, Nanos, RunRecord};
 use serde_json::Value;
 
+/// In the forms of the oracle's version.
 fn document(record: &RunRecord, bins: bool) -> Value {
-    let text =
-        json::render(Subject::Run(record, &judge::judge(record)), bins, &RenderOptions::default());
+    let options = RenderOptions { compat: FioVersion::V3_33, ..RenderOptions::default() };
+    let text = json::render(Subject::Run(record, &judge::judge(record)), bins, &options);
     serde_json::from_str(&text).unwrap()
 }
 

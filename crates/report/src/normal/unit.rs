@@ -7,7 +7,7 @@ use crate::fio_rows::{BATCHES, DEPTHS, LONG_BOUNDS, SHORT_BOUNDS, latency_depth}
 use crate::options::RenderOptions;
 use judge::{DirectionMetrics, UnitMetrics};
 use record::date::asctime;
-use record::{Direction, RunRecord};
+use record::{Direction, FioVersion, RunRecord};
 use std::fmt::Write;
 
 /// Writes the whole part of `unit`.
@@ -135,7 +135,7 @@ fn direction(
         style.rate(bytes_per_second as f64),
         style.rate_other(bytes_per_second as f64),
         style.size(metrics.bytes),
-        if name == "write" { format!("; {} zone resets", unit.zone_resets) } else { String::new() },
+        zone_resets(unit, name, options),
     );
     let kinds = [
         ("slat", &metrics.slat, unit.show.slat_percentiles),
@@ -169,6 +169,15 @@ fn direction(
         latency::percentiles(out, "response", response);
     }
     series(out, metrics, &style);
+}
+
+/// fio 3.33 tells of zones whatever the zone mode, but only for writes.
+fn zone_resets(unit: &UnitMetrics, name: &str, options: &RenderOptions) -> String {
+    let resets = match options.compat {
+        FioVersion::V3_42 => unit.zone_resets,
+        FioVersion::V3_33 => (name == "write").then(|| unit.zone_resets.unwrap_or(0)),
+    };
+    resets.map_or(String::new(), |resets| format!("; {resets} zone resets"))
 }
 
 fn series(out: &mut String, metrics: &DirectionMetrics, style: &SizeStyle) {

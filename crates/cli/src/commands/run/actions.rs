@@ -35,7 +35,7 @@ pub fn perform(
         Action::CrcTest(names) => return checksum_test::main(dialect, names.as_deref(), output),
         Action::CpuClockTest => return clock_test::main(runner.machine(), output),
         Action::IdleCalibrate => Ok(report::normal::calibration(&runner::idle::calibrate(false))),
-        Action::Version => Ok(format!("{FIO_VERSION}\n")),
+        Action::Version => Ok(format!("{}\n", report::version_line(invocation.compat))),
         Action::Help => Ok(help(dialect)),
         Action::HelpAll => Ok(job::help::all_options()),
     };
@@ -46,6 +46,14 @@ pub fn perform(
             Ok(usage_code(dialect))
         }
     }
+}
+
+/// As fio without arguments: the help, and what is missing.
+pub fn without_arguments(dialect: Dialect) -> u8 {
+    // The exit code says the same, whether standard output can be written or not.
+    let _ = Output::Stdout.write(&help(dialect));
+    say("No job(s) defined\n");
+    usage_code(dialect)
 }
 
 /// The text of `--help`.

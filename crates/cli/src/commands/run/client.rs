@@ -12,7 +12,7 @@ use crate::output::{Output, say};
 use anyhow::Result;
 use job::{Action, Client, Dialect, Invocation};
 use judge::gate::Subject;
-use record::{Cell, Message, RecordSet, RunRecord, Snapshot};
+use record::{Cell, Message, RecordSet, RunRecord, Severity, Snapshot};
 use remote::{Address, FrameError, FromClient, FromServer};
 use report::RenderOptions;
 use report::clients::{ClientReport, Clients};
@@ -196,7 +196,7 @@ impl Servers<'_> {
         let request = self.request;
         let mut ticker =
             StatusTicker::new(request.invocation, self.output, request.as_fio(), self.text);
-        let mut stopped = false;
+        let (mut stopped, mut started) = (false, false);
         while !self.servers.iter().all(|server| done(server.stage)) {
             match self.messages.recv_timeout(POLL_INTERVAL) {
                 Ok((index, message)) => {
@@ -220,12 +220,14 @@ impl Servers<'_> {
                 self.servers.iter().for_each(|server| server.say(&FromClient::Report));
             }
             self.poll_trigger();
+            started |= self.running();
             if let (Some(ticker), true) = (&mut ticker, self.running()) {
                 let snapshot = || joint_snapshot(&self.servers);
                 ticker.tick(snapshot)?;
             }
         }
         match &mut ticker {
+            Some(ticker) if started => ticker.finish(|| joint_snapshot(&self.servers)),
             Some(ticker) => ticker.leave(),
             None => Ok(()),
         }
@@ -264,8 +266,8 @@ impl Servers<'_> {
                 self.output.write(&report::normal::prefixed(&server.machine.name, &text))?;
             }
             Ok(FromServer::Messages(messages)) => {
-                let lines = report::messages::lines(program(self.request.dialect), &messages);
-                say(&report::normal::prefixed(&server.machine.name, &lines));
+                let name = server.machine.name.clone();
+                self.show_messages(&name, &messages)?;
             }
             Ok(FromServer::Refused(refusal)) => {
                 let text = format!("{}\n", refusal.text);
@@ -320,15 +322,28 @@ impl Servers<'_> {
         self.trace(&text)
     }
 
+    /// Shows messages of a server: remarks where those of a run here would be.
+    fn show_messages(&mut self, name: &str, messages: &[Message]) -> Result<()> {
+        let is_error = |message: &&Message| message.severity >= Severity::Error;
+        let (errors, remarks): (Vec<_>, Vec<_>) = messages.iter().partition(is_error);
+        let lines = |messages| {
+            let lines = report::messages::lines(program(self.request.dialect), messages);
+            report::normal::prefixed(name, &lines)
+        };
+        say(&lines(errors));
+        let remarks = lines(remarks);
+        self.request.remark(&remarks, self.output)
+    }
+
     /// Archives the results of a server and shows them as text at once: others may run much longer.
     fn done(&mut self, index: usize, mut record: RunRecord) -> Result<()> {
         let options = self.request.render_options(self.output);
         let Some(server) = self.servers.get_mut(index) else { return Ok(()) };
         server.stage = Stage::Done;
         record.cell = Some(Cell { name: server.label(), round: 0, ..Cell::default() });
-        let new: Vec<&Message> = record.messages.iter().collect();
-        let lines = report::messages::lines(program(self.request.dialect), new);
-        say(&report::normal::prefixed(&server.machine.name, &lines));
+        let name = server.machine.name.clone();
+        self.show_messages(&name, &record.messages)?;
+        let Some(server) = self.servers.get_mut(index) else { return Ok(()) };
         let added = self.archive.add(&record);
         let report = server.report(record);
         self.archive.add_summary(added, &report.record, &report.judged);
@@ -337,7 +352,8 @@ impl Servers<'_> {
         }
         if self.request.as_fio() {
             let verdict = report::verdict::lines_for_fio(&report.judged);
-            say(&report::normal::prefixed(&report.name, &verdict));
+            let verdict = report::normal::prefixed(&report.name, &verdict);
+            self.request.remark(&verdict, self.output)?;
         }
         server.report = Some(report);
         Ok(())

@@ -9,7 +9,7 @@ use plan::{Plan, PlanError};
 use record::{Format, Message, SavedTo, Severity};
 use report::fio_numbers::SizeStyle;
 use report::header::JobLine;
-use report::{FIO_VERSION, RenderOptions};
+use report::{RenderOptions, version_line};
 use runner::{PlannedRun, RunArchive, Runner};
 use std::collections::HashSet;
 use std::fs;
@@ -244,6 +244,7 @@ impl RunRequest<'_> {
     pub fn render_options(&self, output: &Output) -> RenderOptions {
         RenderOptions {
             as_fio: self.as_fio(),
+            compat: self.invocation.compat,
             terse_version: self.invocation.terse_version,
             // Programs that read interim reports of fio split them by lines.
             json_lines: self.invocation.status_interval.is_some() && !self.as_fio(),
@@ -344,7 +345,7 @@ fn has_directory(path: &Path) -> bool {
 /// The text before a run: one line per job, the version, and the number of workers.
 pub fn header(invocation: &Invocation, plan: &Plan) -> String {
     let (jobs, starting) = header_lines(invocation, plan);
-    format!("{jobs}{FIO_VERSION}\n{starting}")
+    format!("{jobs}{}\n{starting}", version_line(invocation.compat))
 }
 
 /// The lines of the jobs, and the line with the number of workers.

@@ -11,7 +11,7 @@ use crate::meter::Stamps;
 use crate::sys::clock;
 use histograms::Histograms;
 use plan::Worker;
-use record::{Direction, LogEntry, LoggedIo, Logs};
+use record::{Direction, LogEntry, LogKind, LoggedIo, Logs, Nanos};
 use windows::Windows;
 
 /// Logs the I/O of one worker.
@@ -19,7 +19,8 @@ pub(crate) struct IoLogs {
     log: LogHandle,
     /// Each I/O has an entry.
     each: bool,
-    windows: Option<Windows>,
+    /// For each length of a window.
+    windows: Vec<Windows>,
     histograms: Option<Histograms>,
     /// The ring is asynchronous: submission and completion have stamps of their own.
     queued: bool,
@@ -31,6 +32,25 @@ pub(crate) struct IoLogs {
     clock_at_zero: i64,
     /// The measured window has started.
     measuring: bool,
+}
+
+/// The lengths of windows, and the logs that each is for.
+fn lengths(logs: &Logs) -> Vec<(u8, Nanos)> {
+    let Some(common) = logs.window else { return Vec::new() };
+    let mut lengths: Vec<(u8, Nanos)> = Vec::new();
+    for (kind, _) in &logs.files {
+        let length = match kind {
+            LogKind::Bandwidth => logs.bandwidth_window.unwrap_or(common),
+            LogKind::Iops => logs.iops_window.unwrap_or(common),
+            LogKind::Slat | LogKind::Clat | LogKind::Lat => common,
+            LogKind::Histogram => continue,
+        };
+        match lengths.iter_mut().find(|(_, known)| *known == length) {
+            Some((kinds, _)) => *kinds |= kind.bit(),
+            None => lengths.push((kind.bit(), length)),
+        }
+    }
+    lengths
 }
 
 impl IoLogs {
@@ -46,7 +66,10 @@ impl IoLogs {
         IoLogs {
             log: log_thread.handle(index, logs.entries as usize),
             each: logs.window.is_none(),
-            windows: logs.window.map(|length| Windows::new(length.0, logs, directions)),
+            windows: lengths(logs)
+                .into_iter()
+                .map(|(kinds, length)| Windows::new(kinds, length.0, logs, directions))
+                .collect(),
             histograms: logs.histogram_window.map(|length| Histograms::new(length.0)),
             queued,
             priority: default_priority(worker),
@@ -98,9 +121,7 @@ impl IoObserver for IoLogs {
         if self.each {
             self.log.add(LogEntry::Io(io));
         }
-        if let Some(windows) = &mut self.windows {
-            windows.count(&io);
-        }
+        self.windows.iter_mut().for_each(|windows| windows.count(&io));
         if let Some(histograms) = &mut self.histograms {
             histograms.count(&io);
         }
@@ -109,9 +130,7 @@ impl IoObserver for IoLogs {
 
     fn short(&mut self, op: &Op, moved: u64) {
         let Some(direction) = op.kind.direction().filter(|_| self.measuring) else { return };
-        if let Some(windows) = &mut self.windows {
-            windows.count_part(direction, moved);
-        }
+        self.windows.iter_mut().for_each(|windows| windows.count_part(direction, moved));
     }
 
     fn tick(&mut self, _: &mut QueuePolicy, now: u64) -> Result<u64, Fault> {
@@ -120,8 +139,8 @@ impl IoObserver for IoLogs {
         }
         let now = now.saturating_sub(self.zero);
         let mut next = u64::MAX;
-        if let Some(windows) = &mut self.windows {
-            next = windows.roll(now, &mut self.log);
+        for windows in &mut self.windows {
+            next = next.min(windows.roll(now, &mut self.log));
         }
         if let Some(histograms) = &mut self.histograms {
             next = next.min(histograms.roll(now, &mut self.log));
@@ -131,8 +150,10 @@ impl IoObserver for IoLogs {
 
     fn record(&mut self, now: u64, builder: &mut JobRecordBuilder<'_>) {
         let now = now.saturating_sub(self.zero);
-        if let Some(windows) = self.windows.take().filter(|_| self.measuring) {
-            windows.finish(now, &mut self.log);
+        for windows in std::mem::take(&mut self.windows) {
+            if self.measuring {
+                windows.finish(now, &mut self.log);
+            }
         }
         if let Some(histograms) = self.histograms.take().filter(|_| self.measuring) {
             histograms.finish(now, &mut self.log);

@@ -5,6 +5,8 @@ use record::{Direction, LogEntry, LoggedIo, LoggedWindow, Logs, WindowValue};
 
 /// The windows of one worker's logs. Times count from the start of the measured window.
 pub(super) struct Windows {
+    /// The logs they are for.
+    kinds: u8,
     length: u64,
     /// Length of the parts of a window; the log has the highest rate of a part.
     part: u64,
@@ -20,10 +22,11 @@ pub(super) struct Windows {
 }
 
 impl Windows {
-    pub fn new(length: u64, logs: &Logs, always: [bool; 3]) -> Windows {
+    pub fn new(kinds: u8, length: u64, logs: &Logs, always: [bool; 3]) -> Windows {
         let parted = logs.value == WindowValue::Max && logs.part.0 < length;
         let parts = if parted { length / logs.part.0.max(1) } else { 1 };
         let mut windows = Windows {
+            kinds,
             length,
             part: length / parts.max(1),
             part_start: 0,
@@ -96,8 +99,9 @@ impl Windows {
     }
 
     fn begin(&mut self, start: u64) {
-        self.current =
-            [0, 1, 2].map(|direction| LoggedWindow { start, direction, ..LoggedWindow::default() });
+        let kinds = self.kinds;
+        let window = |direction| LoggedWindow { kinds, start, direction, ..Default::default() };
+        self.current = [0, 1, 2].map(window);
     }
 
     fn close_part(&mut self, end: u64) {
@@ -140,7 +144,7 @@ mod tests {
         let worker = Worker { logs: Some(kept), ..Worker::default() };
         let log_thread = LogThread::start(&[worker], &std::sync::Arc::default()).unwrap();
         let mut log = log_thread.handle(0, 4);
-        let mut windows = Windows::new(100, logs, [true, false, false]);
+        let mut windows = Windows::new(0, 100, logs, [true, false, false]);
         for &(ended, bytes) in ios {
             windows.roll(ended, &mut log);
             windows.count(&LoggedIo {

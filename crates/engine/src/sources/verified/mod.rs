@@ -39,12 +39,12 @@ use open_set::OpenSet;
 use phase_times::PhaseTimes;
 use plan::{Verify, Worker};
 use read_back::{ReadBack, replays};
-use record::{Direction, Nanos};
-use state::State;
+use record::{Bytes, Direction, Nanos};
+use state::{Known, State};
 use std::collections::VecDeque;
 use work::{VerifiedWork, work};
 use write_map::{Held, Piece};
-use write_tracker::{CHECKED, WriteTracker};
+use write_tracker::{CHECKED, Extent, WriteTracker};
 
 /// Maximum faults kept until the end, or until it is known whether this job wrote the file.
 const FAULTS_MAX: usize = 1000;
@@ -101,6 +101,9 @@ pub(crate) struct Verified {
     /// Directory of states and dumps.
     directory: String,
     identity: State,
+    files: u32,
+    /// I/Os and bytes of the writes that `verify_only` plans.
+    planned: (u64, u64),
     checked: u64,
     scratch: Vec<u8>,
     now: u64,
@@ -142,9 +145,11 @@ impl Verified {
                 name: worker.name.clone(),
                 worker: u64::from(worker.number.saturating_sub(1)),
                 depth: worker.queue.depth,
-                files: worker.files.len() as u32,
-                ..State::default()
+                seed: worker.pattern.rw.is_random().then_some(worker.pattern.seed),
+                known: Known::default(),
             },
+            files: worker.files.len() as u32,
+            planned: (0, 0),
             checked: 0,
             scratch: Vec::new(),
             now: 0,
@@ -167,8 +172,7 @@ impl Verified {
             }
         }
         if self.verify.state_load {
-            let State { name, worker, .. } = &self.identity;
-            match State::load(&self.directory, name, *worker) {
+            match State::load(&self.directory, &self.identity) {
                 Ok(state) => self.loaded = Some(state),
                 Err(error) => self.refuse(error),
             }
@@ -227,6 +231,9 @@ impl Verified {
                     self.drawn += 1;
                     let op = self.writes.number(op);
                     self.work.completed(&op, op.length);
+                    if op.kind == OpKind::Write {
+                        self.planned = (self.planned.0 + 1, self.planned.1 + op.length);
+                    }
                     match self.expects(&op) {
                         Some(certain) => self.writes.replayed(&op, certain),
                         None => return Next::End,
@@ -289,7 +296,7 @@ impl Verified {
         self.reader = Some(match self.loop_start.take().filter(|_| self.replays) {
             _ if self.writes.has_backlog() => ReadBack::Backlog,
             Some(work) => ReadBack::Replay { work, left: self.drawn },
-            None => ReadBack::Sweep { files: self.identity.files, file: 0, from: 0 },
+            None => ReadBack::Sweep { files: self.files, file: 0, from: 0 },
         });
         self.stage = Stage::Reading;
     }
@@ -393,8 +400,8 @@ impl Verified {
         if !self.verify.state_save || self.only_reads || self.verify.only {
             return;
         }
-        let (written, last) = self.writes.completed(self.verify.only_fsynced);
-        let state = State { written, last, ..self.identity.clone() };
+        let Extent { issued, open } = self.writes.extent(self.verify.only_fsynced);
+        let state = State { known: Known::Issued { issued, open }, ..self.identity.clone() };
         if let Err(text) = state.save(&self.directory) {
             builder.warn(text);
         }
@@ -521,6 +528,10 @@ impl RecordSource for Verified {
             return;
         }
         self.save_state(builder);
+        if self.verify.only {
+            let writes = &mut builder.job.results.write;
+            (writes.ios, writes.bytes) = (self.planned.0, Bytes(self.planned.1));
+        }
         let rest = self.phases.end();
         match self.stage {
             Stage::Reading | Stage::Leaving => self.phases.read += rest,

@@ -62,5 +62,7 @@ pub(super) fn replays(worker: &Worker) -> bool {
     let backwards = pattern.skip != 0;
     let drawn = !is_steered(worker) && !pattern.rw.trims();
     let placed = worker.zbd.is_some();
-    !repeats && !backwards && drawn && !placed && !worker.stop.time_based
+    // A loop may go over its files more than once.
+    let wraps = worker.stop.wraps && worker.stop.bytes.is_some_and(|b| b > worker.region());
+    !repeats && !backwards && drawn && !placed && !wraps && !worker.stop.time_based
 }

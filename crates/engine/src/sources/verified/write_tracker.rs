@@ -22,16 +22,29 @@ pub(super) struct WriteTracker {
     /// Writes, trims and checked reads in flight, in full, even if only a rest is in flight.
     in_flight: Vec<Op>,
     written: u64,
+    /// Writes issued in this loop, and how many numbers were given before it.
+    issued: u64,
+    first_number: WriteNumber,
+    /// Numbers in this loop of writes that were given up.
+    given_up: Vec<u64>,
+    /// What the last synchronisation covers, and those in flight.
+    synced: Option<Extent>,
+    syncing: VecDeque<Extent>,
     backlog: Option<Backlog>,
     trims: Option<TrimQueue>,
-    done: Done,
+}
+
+/// How far writing came: writes issued, and the numbers (from 0) of those whose end is not known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Extent {
+    pub issued: u64,
+    pub open: Vec<u64>,
 }
 
 /// Blocks that wait to be read back.
 struct Backlog {
     every: u64,
     batch: u64,
-    since: u64,
     left: u64,
     queue: VecDeque<Op>,
 }
@@ -47,24 +60,6 @@ struct TrimQueue {
     random: Random,
 }
 
-/// Completed writes, for the saved state.
-#[derive(Default)]
-struct Done {
-    keeps: usize,
-    now: Completed,
-    /// Writes completed before each synchronisation in flight.
-    syncing: VecDeque<Completed>,
-    /// Writes that the last successful synchronisation covers.
-    synced: Completed,
-}
-
-/// Number of writes, and file and offset of the latest.
-#[derive(Clone, Default)]
-struct Completed {
-    count: u64,
-    last: VecDeque<(u64, u64)>,
-}
-
 impl WriteTracker {
     pub fn new(worker: &Worker, verify: &Verify) -> WriteTracker {
         let regions: Vec<(u64, u64)> =
@@ -72,7 +67,6 @@ impl WriteTracker {
         let backlog = (verify.backlog > 0).then(|| Backlog {
             every: verify.backlog,
             batch: verify.backlog_batch,
-            since: 0,
             left: 0,
             queue: VecDeque::new(),
         });
@@ -80,10 +74,18 @@ impl WriteTracker {
             maps: Vec::new(),
             regions,
             grid: grid(worker),
-            records: verify.read_back || verify.only || backlog.is_some(),
+            records: verify.read_back
+                || verify.only
+                || backlog.is_some()
+                || verify.trimming.is_some(),
             number: 0,
             in_flight: Vec::with_capacity(worker.queue.depth as usize),
             written: 0,
+            issued: 0,
+            first_number: 0,
+            given_up: Vec::new(),
+            synced: None,
+            syncing: VecDeque::new(),
             backlog,
             trims: verify.trimming.map(|trimming| TrimQueue {
                 percent: u32::from(trimming.percent),
@@ -94,7 +96,6 @@ impl WriteTracker {
                 queue: VecDeque::new(),
                 random: Random::new(worker.pattern.seed, 9),
             }),
-            done: Done { keeps: worker.queue.depth as usize, ..Done::default() },
         };
         if worker.pattern.rw.writes() && writes.records {
             let new = |(start, length): &(u64, u64)| WriteMap::new(*start, *length, writes.grid);
@@ -131,7 +132,7 @@ impl WriteTracker {
             OpKind::Write | OpKind::Trim => true,
             OpKind::Read => op.tag == CHECKED,
             OpKind::Fsync | OpKind::Fdatasync => {
-                self.done.syncing.push_back(self.done.now.clone());
+                self.syncing.push_back(self.reached());
                 false
             }
             OpKind::ResetZone => {
@@ -144,6 +145,7 @@ impl WriteTracker {
             return;
         }
         self.in_flight.push(*op);
+        self.issued += u64::from(op.kind == OpKind::Write);
         if let Some(map) = self.maps.get_mut(op.file as usize) {
             match op.kind {
                 OpKind::Write => map.write(op.offset, op.length, op.tag),
@@ -176,8 +178,7 @@ impl WriteTracker {
     /// An I/O ended well.
     pub fn ended(&mut self, op: &Op) {
         if let OpKind::Fsync | OpKind::Fdatasync = op.kind {
-            let covered = self.done.syncing.pop_front();
-            self.done.synced = covered.unwrap_or_default();
+            self.synced = self.syncing.pop_front();
             return;
         }
         let Some(at) = self.find(op) else { return };
@@ -186,15 +187,13 @@ impl WriteTracker {
             return;
         }
         self.written += 1;
-        self.done.add(&first);
         if let Some(trims) = &mut self.trims {
             trims.add(&first);
         }
         if let Some(backlog) = &mut self.backlog {
             backlog.queue.push_back(first);
-            backlog.since += 1;
-            if backlog.since >= backlog.every {
-                (backlog.since, backlog.left) = (0, backlog.batch);
+            if backlog.queue.len() as u64 >= backlog.every {
+                backlog.left = backlog.batch;
             }
         }
     }
@@ -212,10 +211,13 @@ impl WriteTracker {
     /// An I/O was given up: its content is unknown.
     pub fn failed(&mut self, op: &Op) {
         if let OpKind::Fsync | OpKind::Fdatasync = op.kind {
-            self.done.syncing.pop_front();
+            self.syncing.pop_front();
         }
         if let Some(at) = self.find(op) {
             let first = self.in_flight.swap_remove(at);
+            if first.kind == OpKind::Write {
+                self.given_up.push(self.number_in_loop(&first));
+            }
             self.forget(&first);
         }
     }
@@ -244,13 +246,15 @@ impl WriteTracker {
     pub fn forget_all(&mut self) {
         self.written = 0;
         self.in_flight.clear();
-        self.done = Done { keeps: self.done.keeps, ..Done::default() };
+        (self.issued, self.first_number) = (0, self.number);
+        (self.synced, self.syncing) = (None, VecDeque::new());
+        self.given_up.clear();
         if let Some(trims) = &mut self.trims {
             (trims.since, trims.left) = (0, 0);
             trims.queue.clear();
         }
         if let Some(backlog) = &mut self.backlog {
-            (backlog.since, backlog.left) = (0, 0);
+            backlog.left = 0;
             backlog.queue.clear();
         }
         for (map, (start, length)) in self.maps.iter_mut().zip(&self.regions) {
@@ -268,11 +272,25 @@ impl WriteTracker {
         self.backlog.is_some()
     }
 
-    /// Number of completed writes (with `synced`: those that the last synchronisation covers), and file
-    /// and offset of the latest, latest first.
-    pub fn completed(&self, synced: bool) -> (u64, Vec<(u64, u64)>) {
-        let completed = if synced { &self.done.synced } else { &self.done.now };
-        (completed.count, completed.last.iter().copied().collect())
+    /// How far writing came in this loop; with `synced`, as far as the last synchronisation covers it.
+    pub fn extent(&self, synced: bool) -> Extent {
+        if synced { self.synced.clone().unwrap_or_default() } else { self.reached() }
+    }
+
+    fn reached(&self) -> Extent {
+        let writes = self.in_flight.iter().filter(|op| op.kind == OpKind::Write);
+        let in_flight = writes.map(|op| self.number_in_loop(op));
+        let open = in_flight.chain(self.given_up.iter().rev().copied()).collect();
+        Extent { issued: self.issued, open }
+    }
+
+    /// The number of a write in this loop, from 0.
+    fn number_in_loop(&self, op: &Op) -> u64 {
+        let given = match op.tag.checked_sub(self.first_number) {
+            Some(given) => given,
+            None => op.tag + (WRITE_MAX - self.first_number),
+        };
+        u64::from(given.max(1)) - 1
     }
 
     /// The next trim, if enough was written.
@@ -355,14 +373,6 @@ impl TrimQueue {
         if self.every > 0 && self.since >= self.every {
             (self.since, self.left) = (0, self.batch);
         }
-    }
-}
-
-impl Done {
-    fn add(&mut self, write: &Op) {
-        self.now.count += 1;
-        self.now.last.truncate(self.keeps.saturating_sub(1));
-        self.now.last.push_front((u64::from(write.file), write.offset));
     }
 }
 
@@ -450,6 +460,42 @@ mod tests {
         assert!(writes.must_wait(&reads[0]) && !writes.must_wait(&reads[1]));
         writes.ended(&reads[0]);
         assert!(!writes.must_wait(&reads[0]));
+    }
+
+    #[test]
+    fn a_batch_smaller_than_the_backlog_alternates_with_as_many_writes() {
+        let mut writes = writes(Some(8));
+        writes.backlog.as_mut().unwrap().batch = 4;
+        let mut order = String::new();
+        for at in 0..16 {
+            let write = writes.number(op(OpKind::Write, at * 4096, 4096));
+            writes.issued(&write);
+            writes.ended(&write);
+            order.push('w');
+            std::iter::from_fn(|| writes.due_read()).for_each(|_| order.push('r'));
+        }
+        assert_eq!(order, "wwwwwwwwrrrrwwwwrrrrwwwwrrrr");
+    }
+
+    #[test]
+    fn writes_are_numbered_from_0_in_each_loop() {
+        let mut writes = writes(None);
+        for _ in 0..2 {
+            let all: Vec<Op> =
+                (0..4).map(|at| writes.number(op(OpKind::Write, at * 4096, 4096))).collect();
+            all.iter().for_each(|write| writes.issued(write));
+            writes.ended(&all[0]);
+            writes.failed(&Op { length: 0, ..all[1] });
+            writes.issued(&op(OpKind::Fsync, 0, 0));
+            writes.ended(&all[3]);
+            assert_eq!(writes.extent(false), Extent { issued: 4, open: vec![2, 1] });
+            assert_eq!(writes.extent(true), Extent::default());
+            writes.ended(&op(OpKind::Fsync, 0, 0));
+            let mut synced = writes.extent(true);
+            synced.open.sort_unstable();
+            assert_eq!(synced, Extent { issued: 4, open: vec![1, 2, 3] });
+            writes.forget_all();
+        }
     }
 
     #[test]

@@ -51,14 +51,15 @@ impl FastPath {
                     RandomMode::EachBlockOnce(size) => {
                         FastOffsets::Once(Box::new(Permutation::new(length / size, random)))
                     }
-                    RandomMode::Anywhere(align) => {
+                    RandomMode::Anywhere { align, short_draws } => {
                         let alike = directions
                             .iter()
                             .all(|d| blocks[*d].only() == Some(size) && align[*d] == align[first]);
-                        if !alike {
+                        let grid = Grid { short_draws, ..Grid::new(length, size, align[first]) };
+                        if !alike || grid.is_coarse() {
                             return None;
                         }
-                        FastOffsets::Anywhere(Grid::new(length, size, align[first]))
+                        FastOffsets::Anywhere(grid)
                     }
                     RandomMode::EachByteOnce(_)
                     | RandomMode::Skewed(_)

@@ -112,6 +112,11 @@ impl Workload {
         let barrier = if worker.queue.depth > 1 { worker.syncing.write_barrier } else { 0 };
         let steered = is_steered(worker);
         let plain = !trims_then_writes && worker.placing.strides.is_none();
+        // Oracle: without a random map a write is as long as its trim, whatever `bs` says.
+        let largest_write = match pattern.rw.is_random() && pattern.norandommap {
+            true => u64::MAX,
+            false => blocks.write.max,
+        };
         let fast = match worker.files.as_slice() {
             [file] if plain && !steered && !syncs.active() && barrier == 0 => {
                 let (start, length, reads) = (file.start, file.length, pattern.mix_read.into());
@@ -144,7 +149,7 @@ impl Workload {
             barrier: Barrier { every: EveryNth::new(barrier), after: false },
             held: None,
             trim_writes: trims_then_writes
-                .then(|| TrimWrites::new(worker.queue.depth, blocks.write.max)),
+                .then(|| TrimWrites::new(worker.queue.depth, largest_write)),
             blocks,
             signals_loops: signals_loops(worker),
             spares_unended: worker.stop.time_based,
@@ -155,6 +160,22 @@ impl Workload {
     /// Uncounts `ios` I/Os and `bytes` that were returned and not issued.
     pub fn take_back(&mut self, ios: u64, bytes: u64) {
         self.progress.take_back(ios, bytes);
+    }
+
+    /// `op`, which was drawn last, is issued with its first `length` bytes only.
+    pub fn shorten(&mut self, op: &Op, length: u64) {
+        let cut = op.length - length;
+        self.progress.take_back(0, cut);
+        if let (Some(region), Some(direction)) =
+            (self.regions.get_mut(op.file as usize), op.kind.direction())
+        {
+            region.offsets.give_back(direction, op.offset + length - region.start, cut);
+        }
+    }
+
+    /// Whether each byte is covered once in a pass, by I/Os of different sizes.
+    pub fn covers_bytes(&self) -> bool {
+        self.regions.iter().any(|region| region.offsets.covers_bytes())
     }
 
     /// No further I/O of this pass can be issued: skips the rest on the fast path.
@@ -177,11 +198,15 @@ impl Workload {
             if self.progress.done() {
                 return Next::End;
             }
-            if fast.grant(self.progress.allows(fast.size())) {
+            if !self.progress.loop_is_over() && fast.grant(self.progress.allows(fast.size())) {
                 match fast.next(&mut self.places, &mut self.mix) {
                     Some(op) => return Next::Io(op),
                     None => continue,
                 }
+            }
+            if self.progress.continues_loop() {
+                fast.restart(&mut self.places);
+                continue;
             }
             if !self.progress.next_loop() {
                 return Next::End;
@@ -208,7 +233,11 @@ impl Workload {
                     direction
                 }
             };
-            match self.place(direction) {
+            let placed = match self.progress.loop_is_over() {
+                true => Placement::Nowhere,
+                false => self.place(direction),
+            };
+            match placed {
                 Placement::Io(op) => return Next::Io(self.issue(op)),
                 Placement::After(step) => {
                     self.held = Some(direction);
@@ -216,10 +245,15 @@ impl Workload {
                 }
                 Placement::Nowhere => {}
             }
+            if self.progress.continues_loop() {
+                self.restart_files();
+                continue;
+            }
             if !self.progress.next_loop() {
                 return self.end();
             }
-            self.restart();
+            self.restart_files();
+            self.begin_between();
         }
     }
 
@@ -302,12 +336,11 @@ impl Workload {
 
     /// Starts another pass over all files.
     #[cold]
-    fn restart(&mut self) {
+    fn restart_files(&mut self) {
         for region in &mut self.regions {
             region.offsets.restart(&self.blocks, self.spares_unended, &mut self.places);
         }
         self.files.restart();
-        self.begin_between();
     }
 
     fn begin_between(&mut self) {

@@ -3,10 +3,11 @@
 //! # Rules
 //! A loop is a pass over every file. The total is `bytes` (default: the files' regions) times the
 //! loops; later loops do what the first ones leave undone. With `io_size`, loops are added until less
-//! than one block of `bytes` is missing. Time-based work ends only by time or number of I/Os. fio
+//! than one block of `bytes` is missing; sequential writes go over their files within a loop until it
+//! has `io_size`. A loop of sequential reads has the bytes of its region at most. Time-based work ends only by time or number of I/Os. fio
 //! counts alike.
 
-use plan::Worker;
+use plan::{ReadWrite, Worker};
 
 /// Amounts requested and done.
 #[derive(Clone, Debug)]
@@ -21,6 +22,12 @@ pub(crate) struct Progress {
     forever: bool,
     bytes: u64,
     loop_began_at: u64,
+    /// Bytes of a loop; `None`: a loop is a pass.
+    loop_bytes: Option<u64>,
+    /// A loop goes on with another pass until it has its bytes. Otherwise they end its only pass.
+    wraps: bool,
+    /// Bytes at which this loop ends.
+    loop_end: u64,
     /// Bytes taken back that are not subtracted yet.
     returned: u64,
 }
@@ -30,6 +37,15 @@ impl Progress {
         let stop = &worker.stop;
         let unlimited = stop.time_based;
         let loops = stop.loops.max(1);
+        let (region, rw) = (worker.region(), worker.pattern.rw);
+        let beyond = stop.bytes.filter(|bytes| stop.wraps && *bytes > region && !unlimited);
+        let wraps = rw == ReadWrite::Write;
+        let passes = !rw.is_random() && !rw.writes();
+        let loop_bytes = match beyond {
+            Some(bytes) if wraps => Some(bytes),
+            Some(_) if passes => Some(region),
+            _ => None,
+        };
         Progress {
             cap: if unlimited {
                 u64::MAX
@@ -43,6 +59,9 @@ impl Progress {
             forever: stop.time_based,
             bytes: 0,
             loop_began_at: 0,
+            loop_bytes,
+            wraps,
+            loop_end: loop_bytes.unwrap_or(u64::MAX),
             returned: 0,
         }
     }
@@ -75,7 +94,25 @@ impl Progress {
 
     /// How many I/Os of `size` may follow.
     pub fn allows(&self, size: u64) -> u64 {
-        self.cap.saturating_sub(self.bytes).div_ceil(size).min(self.ios_left)
+        self.cap.min(self.loop_end).saturating_sub(self.bytes).div_ceil(size).min(self.ios_left)
+    }
+
+    /// Whether the loop has its bytes, wherever its pass is.
+    #[inline]
+    pub fn loop_is_over(&self) -> bool {
+        self.bytes >= self.loop_end
+    }
+
+    /// A pass has ended. Returns whether the same loop goes on with another one.
+    pub fn continues_loop(&mut self) -> bool {
+        let missing = self.loop_end.saturating_sub(self.bytes);
+        let continues =
+            self.wraps && self.loop_bytes.is_some() && missing > 0 && missing >= self.max_block;
+        let idle = self.bytes == self.loop_began_at;
+        if continues && !idle {
+            self.loop_began_at = self.bytes;
+        }
+        continues && !idle
     }
 
     /// A pass over every file has ended. Returns whether another one follows. A pass without I/O is the
@@ -83,6 +120,9 @@ impl Progress {
     pub fn next_loop(&mut self) -> bool {
         let idle = self.bytes == self.loop_began_at;
         self.loop_began_at = self.bytes;
+        if let Some(bytes) = self.loop_bytes {
+            self.loop_end = self.bytes.saturating_add(bytes);
+        }
         self.loops_left = self.loops_left.saturating_sub(1);
         let missing = self.wanted.saturating_sub(self.bytes);
         !idle && (self.forever || self.loops_left > 0 || (missing > 0 && missing >= self.max_block))

@@ -102,8 +102,9 @@ fn amounts_are_fios() {
     assert_eq!(count(18 * K, Some(40 * K), 1, None), 10);
     assert_eq!(count(18 * K, Some(18 * K), 2, None), 8);
     assert_eq!(count(32 * K, Some(16 * K), 3, None), 12);
-    assert_eq!(count(32 * K, Some(48 * K), 2, None), 16);
-    assert_eq!(count(32 * K, Some(80 * K), 2, None), 24);
+    // fio 3.42: each loop of writes has all of io_size.
+    assert_eq!(count(32 * K, Some(48 * K), 2, None), 24);
+    assert_eq!(count(32 * K, Some(80 * K), 2, None), 40);
     assert_eq!(count(32 * K, Some(64 * K), 1, Some(12)), 12);
     assert_eq!(count(32 * K, None, 3, Some(9)), 9);
     assert_eq!(count(2 * K, None, 3, None), 0);
@@ -259,6 +260,63 @@ fn trims_are_followed_by_their_writes() {
     worker.stop.bytes = None;
     worker.pattern.blocks.trim = BlockPlan::Fixed(6 * K);
     assert_eq!(text(&worker, 99), "T0+6 W0+4 W4+2 T6+6 W6+4 W10+2 end");
+}
+
+#[test]
+fn writes_wrap_within_a_loop_until_it_has_io_size() {
+    let mut worker = worker(ReadWrite::Write, 4 * K, &[8 * K]);
+    (worker.stop.bytes, worker.stop.wraps, worker.stop.loops) = (Some(20 * K), true, 2);
+    let pass = "W0+4 W4+4 W0+4 W4+4 W0+4";
+    assert_eq!(text(&worker, 99), format!("{pass} | loop {pass} end"));
+    worker.pattern.blocks.write = BlockPlan::Range { min: 4 * K, max: 8 * K, step: 4 * K };
+    assert_eq!(total(&ops(&worker, 99)) / K, 32, "no pass for less than the largest block");
+    worker.pattern.rw = ReadWrite::Read;
+    let mut workload = text(&worker, 99);
+    workload.truncate(workload.find('|').unwrap());
+    assert_eq!(workload, "R0+4 R4+4 ", "a loop of reads is a pass");
+}
+
+#[test]
+fn a_loop_of_reads_with_gaps_has_the_bytes_of_its_region() {
+    // Observed in fio 3.42: size=1000000, io_size=6m, loops=3, bs=4k.
+    let mut worker = worker(ReadWrite::Read, 4 * K, &[1_000_000]);
+    (worker.stop.bytes, worker.stop.wraps, worker.stop.loops) = (Some(6 << 20), true, 3);
+    assert_eq!(total(&ops(&worker, 9999)), 6_995_968);
+    worker.pattern.skip = 8 * K as i64;
+    assert_eq!(total(&ops(&worker, 9999)), 7_024_640);
+}
+
+#[test]
+fn without_a_map_a_write_is_as_long_as_its_trim() {
+    for trim in [8, 2] {
+        let mut worker = worker(ReadWrite::RandTrimWrite, 4 * K, &[64 * K]);
+        worker.pattern.blocks.trim = BlockPlan::Fixed(trim * K);
+        worker.pattern.norandommap = true;
+        worker.stop.ios = Some(6);
+        let ops = ops(&worker, 99);
+        assert_eq!(ops.len(), 12);
+        for pair in ops.chunks(2) {
+            assert_eq!((pair[0].kind, pair[0].length), (OpKind::Trim, trim * K));
+            assert_eq!(pair[1], Op { kind: OpKind::Write, ..pair[0] });
+        }
+    }
+}
+
+#[test]
+fn tausworthe_asked_for_draws_32_bits_over_more_blocks_than_that() {
+    let blocks = 1u64 << 34;
+    let mut worker = worker(ReadWrite::RandRead, 4 * K, &[blocks * 4 * K]);
+    worker.pattern.norandommap = true;
+    let odd = |worker: &Worker| {
+        let places = ops(worker, 1000).into_iter().map(|op| op.offset / (4 * K));
+        places.filter(|block| block % 4 != 0).count()
+    };
+    assert!(odd(&worker) > 600);
+    worker.pattern.short_draws = true;
+    assert_eq!(odd(&worker), 0);
+    assert!(ops(&worker, 1000).iter().any(|op| op.offset / (4 * K) > blocks / 2));
+    worker.files[0].length = (1 << 32) * 4 * K;
+    assert!(odd(&worker) > 600, "32 bits reach each of 2^32 blocks");
 }
 
 #[test]
@@ -499,6 +557,8 @@ proptest! {
                 Next::Io(op) => prop_assert!(open.contains(&op.file)),
                 Next::Open(file) => prop_assert!(open.insert(file)),
                 Next::Close(file) => prop_assert!(open.remove(&file)),
+                // All files are closed and, without a limit, opened again.
+                Next::LoopEnd if limit < lengths.len() => open.clear(),
                 _ => {}
             }
             prop_assert!(open.len() <= limit);

@@ -211,12 +211,27 @@ fn patterns_are_the_bytes_fio_writes() {
         (r#"0xde"abc"-12"#, b"\xdeabc\xf4\xff\xff\xff"),
         (r#""abcd"0x12"ef""#, b"abcd\x12ef"),
         (r#"300"a""#, b"\x2c\x01a"),
+        ("-120xdeadface", b"\xf4\xff\xff\xff\xde\xad\xfa\xce"),
+        ("120xab", b"\x0c\xab"),
+        ("120Xab", b"\x0c\xab"),
+        ("00xff", b"\x00\xff"),
+        ("-00xff", b"\x00\xff"),
+        ("0xff0xee", b"\xff\xee"),
+        ("0x00xff", b"\x00\xff"),
+        ("0xabc0X1", b"\x0a\xbc\x01"),
+        ("5 6", b"\x05\x06"),
+        ("\t5\n6", b"\x05\x06"),
+        ("0x12 13", b"\x12\x0d"),
+        ("12+3", b"\x0c\x03"),
+        ("12 -3", b"\x0c\xfd\xff\xff\xff"),
+        (r#"12"0x""#, b"\x0c0x"),
     ] {
         let content = one("buffer_pattern", text).buffers.content;
         assert_eq!(content, BufferContent::Pattern(expected.to_vec()), "{text}");
     }
     let wrong = ["abc", "4294967295", r#""a"  "b""#, r#""a",5"#, r#""ab"#, "4k", "%o", "0x", "-"];
     refused("buffer_pattern", &wrong);
+    refused("buffer_pattern", &["0x0xff", "-0xff", "50x", "0x12 0x13", "12++3", "12 + 3"]);
     refused("buffer_pattern", &["''", "'/no/such/file'", r#""""#, r#""a\"b""#, "é"]);
 }
 

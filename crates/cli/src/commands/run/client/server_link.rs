@@ -223,7 +223,7 @@ impl ServerLink {
 
     fn reported(&self, record: RunRecord, judged: Judged) -> ClientReport {
         ClientReport {
-            host: self.address.host(),
+            host: self.address.typed_host(),
             port: self.address.port(),
             name: self.machine.name.clone(),
             record,

@@ -147,6 +147,8 @@ impl RunObserver for ClientRunObserver<'_> {
         // A trigger may have been pulled just before the end.
         self.handle_messages();
         self.settle_trigger(run, true);
+        // The client's status line ends with it.
+        self.say(&FromServer::Live(run.run.snapshot()));
         Ok(())
     }
 
