@@ -141,7 +141,7 @@ fn who_may_not_empty_all_caches_empties_those_of_the_files() {
     command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&program);
     command.args(["app", "copy", "--size=1m", "--files=9", "--repeat=1", "--cold", "--no-record"]);
     let ran = run(command.current_dir(at)).expect(0);
-    assert!(ran.out.contains("  advised "), "{}", ran.out);
+    assert!(ran.out.contains(" files advised "), "{}", ran.out);
     assert!(joined(&ran.out).contains("because emptying all caches is for root"), "{}", ran.out);
 }
 

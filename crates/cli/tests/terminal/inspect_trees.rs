@@ -148,7 +148,7 @@ fn a_server_with_limits_a_resync_and_two_kinds_of_disks() {
         "look frequency: schedutil, boost off",
         "ok mitigations: retbleed, spectre_v2",
         "ok nvme0n1: 2 interrupts on CPUs 0-3",
-        "look NUMA: 2 nodes, nvme0n1 on 1",
+        "look NUMA: 2 nodes, nvme0n1 on 1 (CPUs 2-3)",
         "ok load: 0.50 1.25 2.00",
     ];
     assert_eq!(rows(&found, "cpu"), expected);
