@@ -214,7 +214,7 @@ pub const OPTIONS: &[ProgramOption] = options! {
     "repeat" => set(repeat).value("NUMBER").ours(),
     /// With --repeat, run this job file in turn with the others; repeatable
     "interleave" => list!(interleave, "the path of a job file").value("FILE").ours(),
-    /// Run an example that comes with fathom (see fathom examples), in the directory that is named
+    /// Run an example (fathom examples lists them) in the directory given
     "example" => text!(example, "the name of an example").value("NAME").ours(),
     /// Samples of the machine per second; 0: only before and after
     "sample-hz" => set(sample_hz).value("NUMBER").ours().sent(),
