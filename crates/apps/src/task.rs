@@ -200,10 +200,9 @@ mod tests {
         let scratch = testbed::scratch();
         let at = scratch.path();
         let counting = sh("i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done", at);
-        let work = perform(&task(at, vec![], vec![sh("sleep 0.2", at), counting]), &Host::at("/"));
-        let cpu: Vec<f64> = work.parts.iter().map(|part| part.cpu.unwrap().seconds()).collect();
-        assert!(cpu[0] < 0.1 && cpu[1] >= 0.05, "{cpu:?}");
-        assert!(work.cpu().unwrap().seconds() >= 0.05);
+        let work = perform(&task(at, vec![], vec![counting]), &Host::at("/"));
+        // Children of other tests of this process count as well.
+        assert!(work.cpu().unwrap().seconds() >= 0.05, "{work:?}");
     }
 
     #[test]

@@ -206,7 +206,7 @@ pub const OPTIONS: &[ProgramOption] = options! {
     "no-archive" => switch!(no_archive).ours(),
     /// A condition like 'p99.9<2ms' that must hold, else exit 4; repeatable
     "accept" => list!(accept, "a condition, such as p99.9<2ms").value("CONDITION").ours(),
-    /// Outcome of a condition that the interval leaves undecided: fail or pass
+    /// Outcome of a condition that is left undecided: fail or pass
     "undecided" => set(undecided).value("OUTCOME").ours(),
     /// Write the outcome of the conditions as JUnit XML
     "junit" => text!(junit, "the path of a file").value("FILE").ours(),

@@ -10,7 +10,7 @@ use runner::Refusal;
 const EXAMPLES: &str = "\
 Examples:
   fathom examples
-  fathom examples etcd-fsync > etcd.fio
+  fathom examples etcd-fsync
   fathom run --example etcd-fsync .";
 
 /// Arguments of `fathom examples`.

@@ -31,7 +31,7 @@ const EXAMPLES: &str = "\
 Examples:
   fathom watch /data
   fathom watch --plain --interval=500ms
-  fathom watch --pid $(pidof -s postgres) --count=60 /var/lib/postgresql
+  fathom watch --pid 4711 --count=60 /var/lib/postgresql
   fathom watch --run";
 
 /// Arguments of `fathom watch`.

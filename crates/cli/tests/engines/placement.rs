@@ -269,7 +269,7 @@ fn a_preconditioned_device_was_written_once_over_with_its_spare_capacity() {
         assert!(all.contains(&ios), "{spare}: {ios}");
     }
     // Blocks are not rewritten while they are in the cache, so some are never rewritten.
-    assert!((1100..1150).contains(&ios(&["--spr_cs=47104"])));
+    assert!((1110..1140).contains(&ios(&["--spr_cs=900k", "--spr_num_regions=5"])));
 }
 
 #[test]

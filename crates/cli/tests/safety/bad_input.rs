@@ -182,7 +182,10 @@ fn job_files_that_cannot_be_read() {
     refused(fathom(at, &section), 2, &words);
     refused(as_fio(at, &section), 1, &["no job: one.fio has no section two"]);
     let none = ["no job: name a job file, or describe a job with --name"];
-    refused_by_both(at, &[], 2, &none);
+    refused(fathom(at, &[]), 2, &none);
+    // As fio it prints its help.
+    let ran = as_fio(at, &[]).expect(1);
+    assert!(ran.err.contains("No job(s) defined") && ran.out.contains("--help"), "{ran:?}");
     refused_by_both(at, &["--rw=read"], 2, &none);
 }
 

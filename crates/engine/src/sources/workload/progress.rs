@@ -4,8 +4,8 @@
 //! A loop is a pass over every file. The total is `bytes` (default: the files' regions) times the
 //! loops; later loops do what the first ones leave undone. With `io_size`, loops are added until less
 //! than one block of `bytes` is missing; sequential writes go over their files within a loop until it
-//! has `io_size`. A loop of sequential reads has the bytes of its region at most. Time-based work ends only by time or number of I/Os. fio
-//! counts alike.
+//! has `io_size`. A loop of sequential reads has the bytes of its region at most, except in strides
+//! (`zonemode=strided`). Time-based work ends only by time or number of I/Os. fio counts alike.
 
 use plan::{ReadWrite, Worker};
 
@@ -40,7 +40,8 @@ impl Progress {
         let (region, rw) = (worker.region(), worker.pattern.rw);
         let beyond = stop.bytes.filter(|bytes| stop.wraps && *bytes > region && !unlimited);
         let wraps = rw == ReadWrite::Write;
-        let passes = !rw.is_random() && !rw.writes();
+        // Strides go on from where they are.
+        let passes = !rw.is_random() && !rw.writes() && worker.placing.strides.is_none();
         let loop_bytes = match beyond {
             Some(bytes) if wraps => Some(bytes),
             Some(_) if passes => Some(region),
