@@ -1,7 +1,6 @@
 //! Situations in a guest: all draws run in one boot, and the program's documents come back over the
 //! console.
 
-use super::Usage;
 use super::score::{Outcome, score};
 use super::situation::Situation;
 use super::stage::{GuestSteps, Made, Stage};
@@ -52,11 +51,7 @@ pub fn run(
     let (script, program) = (script(&drawn), stage.fathom.clone());
     let tools = ["dmsetup", "mdadm"];
     let content = Content { program: &program, script: &script, modules: &MODULES, tools: &tools };
-    let usage = Usage::now();
     let said = lab::boot(&root.join("target/lab"), &content)?;
-    if let Some(disturbance) = usage.disturbance() {
-        eprintln!("{disturbance} while the guest ran");
-    }
     let documents = lab::documents(&said)?;
     let outcome = |one: &Drawn| {
         let name = format!("{} {}", one.situation.name, one.draw);

@@ -55,8 +55,8 @@ pub struct Options {
     output: Option<PathBuf>,
 }
 
-/// Makes all situations, and prints the table. Records of wrong runs stay in `DIR/wrong`. What was set
-/// up is taken down again, also after an error or an interrupt.
+/// Makes all situations, and prints the table; after an interrupt that of the runs so far. Records of
+/// wrong runs stay in `DIR/wrong`. What was set up is taken down again, also after an error.
 pub fn run(root: &Path, options: &Options) -> Result<()> {
     let interrupted = interrupt::catch()?;
     let ours = cargo::measured_program(root, options.fathom.as_deref())?;
@@ -80,6 +80,7 @@ pub fn run(root: &Path, options: &Options) -> Result<()> {
     if let Some(path) = &options.output {
         fs::write(path, &text).with_context(|| path.display().to_string())?;
     }
+    ensure!(!interrupted.load(Ordering::Relaxed), "interrupted after {} runs", outcomes.len());
     Ok(())
 }
 
@@ -94,7 +95,7 @@ fn on_this_machine(
     for draw in 0..draws {
         for situation in situations {
             if interrupted.load(Ordering::Relaxed) {
-                anyhow::bail!("interrupted");
+                return Ok((outcomes, disturbed));
             }
             let outcome = in_quiet(situation, stage, draw, &mut disturbed)
                 .with_context(|| format!("{}, draw {draw}", situation.name))?;
