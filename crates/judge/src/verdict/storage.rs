@@ -14,6 +14,8 @@ const MOSTLY_OTHERS: f64 = 2.0 / 3.0;
 const CLEARLY_OTHERS: f64 = 0.85;
 /// Others named in a verdict.
 const NAMED: usize = 2;
+/// A file without data, apart from what is at its edges.
+const ALL_UNWRITTEN: f64 = 0.995;
 /// Share of the time in which writers wait for written pages.
 const WAITS: f64 = 0.3;
 
@@ -33,7 +35,10 @@ pub(super) fn limited_by_memory_filesystem(input: &RuleInput) -> Option<RuleOutc
 pub(super) fn limited_by_holes(input: &RuleInput) -> Option<RuleOutcome> {
     let unwritten = never_written::unwritten_share(input.case, input.part);
     let only_reads = input.part.ios(Direction::Read) == input.indicators.ios;
-    (only_reads && unwritten >= MOST).then(|| {
+    // Of a sparse file, the part that the job reads may hold data all the same.
+    let by_device = unwritten < ALL_UNWRITTEN
+        && input.indicators.moved_by_device().is_some_and(|moved| moved >= HALF);
+    (only_reads && unwritten >= MOST && !by_device).then(|| {
         RuleOutcome::new(
             Limit::Cache,
             if unwritten >= 0.95 { Confidence::High } else { Confidence::Medium },

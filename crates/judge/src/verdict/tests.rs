@@ -521,6 +521,12 @@ fn holes_are_answered_from_memory() {
     disk_does(&mut holes, 1.0, 8.0);
     let verdict = assert_limit(&holes, Limit::Cache, Confidence::High);
     assert!(verdict.because.contains("100 % of the data was never written"), "{verdict:?}");
+    // The job reads the part with data.
+    let file = holes.evidence.files.get_mut(FILE).unwrap();
+    let most =
+        ::record::Extents { holes: ::record::Bytes((1 << 30) / 10 * 9), ..Default::default() };
+    file.before.as_mut().unwrap().extents = Some(most);
+    assert_eq!(the_verdict(&holes).limit, Limit::Device);
 }
 
 #[test]
