@@ -220,18 +220,7 @@ fn run_source<G: Gate, S: LoopSource, const RATED: bool>(
     gate: G,
     source: S,
 ) -> (JobRecord, Metered) {
-    run_policy::<_, _, RATED>(worker, gate, source, all_at_once(worker.queue.depth))
-}
-
-fn all_at_once(depth: u32) -> QueuePolicy {
-    QueuePolicy {
-        depth,
-        batch: depth,
-        complete_min: 1,
-        complete_max: depth,
-        low: depth,
-        request: LoopRequest::None,
-    }
+    run_policy::<_, _, RATED>(worker, gate, source, QueuePolicy::all_at_once(worker.queue.depth))
 }
 
 fn run_policy<G: Gate, S: LoopSource, const RATED: bool>(
@@ -362,18 +351,27 @@ fn the_ramp_does_not_count() {
     assert!((990..=1001).contains(&clat.count()), "{clat:?}");
 }
 
-/// A target that stalls for 1 s at a rate of 1000 I/O/s shows about 1000 late I/Os, not one.
-#[test]
-fn a_stall_under_a_rate_shows_in_every_io_that_was_due() {
-    reset(100_000);
+/// Six seconds at 1000 IOPS on a target with this latency, which stalls in the third second.
+fn stalled(latency: u64, depth: u32) -> Metered {
+    reset(latency);
     world(|w| w.stall = 2000 * MS..3000 * MS);
-    let mut worker = worker(1);
+    let mut worker = worker(depth);
     worker.pacing.limit.read = Some(RateLimit::Iops(1000));
     worker.stop.runtime = Some(Nanos(6000 * MS));
     let gate = paced(&worker).unwrap();
-    let (_, metered) = run::<_, true>(&worker, gate, u64::MAX);
+    run::<_, true>(&worker, gate, u64::MAX).1
+}
+
+/// I/Os that took longer than 10 ms.
+fn late(latency: &record::Histogram) -> u64 {
+    latency.count() - latency.count_at_most(10 * MS)
+}
+
+/// A target that stalls for 1 s at a rate of 1000 I/O/s shows about 1000 late I/Os, not one.
+#[test]
+fn a_stall_under_a_rate_shows_in_every_io_that_was_due() {
+    let metered = stalled(100_000, 1);
     let latency = &metered.results.read.latency;
-    let late = |h: &record::Histogram| h.count() - h.count_at_most(10 * MS);
     assert_eq!(late(latency.clat.as_ref().unwrap()), 1);
     let response = late(latency.response.as_ref().unwrap());
     assert!((950..=1100).contains(&response), "{response} late responses");
@@ -386,15 +384,8 @@ fn a_stall_under_a_rate_shows_in_every_io_that_was_due() {
 #[test]
 fn a_backlog_is_issued_as_the_depth_allows() {
     for depth in [1, 8] {
-        reset(400_000);
-        world(|w| w.stall = 2000 * MS..3000 * MS);
-        let mut worker = worker(depth);
-        worker.pacing.limit.read = Some(RateLimit::Iops(1000));
-        worker.stop.runtime = Some(Nanos(6000 * MS));
-        let gate = paced(&worker).unwrap();
-        let (_, metered) = run::<_, true>(&worker, gate, u64::MAX);
+        let metered = stalled(400_000, depth);
         let latency = &metered.results.read.latency;
-        let late = |h: &record::Histogram| h.count() - h.count_at_most(10 * MS);
         assert_eq!(late(latency.clat.as_ref().unwrap()), u64::from(depth), "in flight then");
         assert_eq!(world(|w| w.deepest), depth as usize);
         let lags: Vec<u64> = metered.intervals.iter().map(|i| i.lag_ns_max / MS).collect();

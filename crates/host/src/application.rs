@@ -327,12 +327,7 @@ fn in_ring(info: &str) -> Option<u32> {
 mod tests {
     use super::*;
     use std::fs;
-
-    fn file(root: &Path, path: &str, text: &str) {
-        let path = root.join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
+    use testbed::put;
 
     /// Process 10 with two threads, of which one waits in a read of 16 KiB, and its child 11 that
     /// holds a ring; 12 is another's.
@@ -343,20 +338,20 @@ mod tests {
         let pread =
             format!("{} 0x3 0x7f00 0x4000 0x1000 0x0 0x0 0x7ffe 0x7f01\n", libc::SYS_pread64);
         for (pid, name, parent) in [(10, "db (main)", 1), (11, "db", 10), (12, "other", 1)] {
-            file(root, &format!("proc/{pid}/stat"), &stat(pid, name, "S", parent));
+            put(root, &format!("proc/{pid}/stat"), stat(pid, name, "S", parent));
             let io =
                 format!("rchar: 9\nsyscr: {pid}\nsyscw: 2\nread_bytes: 4096\nwrite_bytes: 512\n");
-            file(root, &format!("proc/{pid}/io"), &io);
+            put(root, &format!("proc/{pid}/io"), &io);
         }
         for (task, name, state) in
             [("10/task/10", "db", "S"), ("10/task/20", "db io", "D"), ("11/task/11", "db", "S")]
         {
-            file(root, &format!("proc/{task}/stat"), &stat(1, name, state, 1));
-            file(root, &format!("proc/{task}/syscall"), &pread);
+            put(root, &format!("proc/{task}/stat"), stat(1, name, state, 1));
+            put(root, &format!("proc/{task}/syscall"), &pread);
         }
         // A worker of the kernel for the ring.
-        file(root, "proc/11/task/30/stat", &stat(30, "iou-wrk-11", "D", 1));
-        file(
+        put(root, "proc/11/task/30/stat", stat(30, "iou-wrk-11", "D", 1));
+        put(
             root,
             "proc/11/fdinfo/5",
             "SqMask:\t0x7f\nCachedSqHead:\t4\nCachedCqTail:\t4294967295\n",
@@ -373,11 +368,7 @@ mod tests {
         let mut reader = ApplicationReader::open(host, ApplicationQuery::Process(10)).unwrap();
         reader.look();
         reader.look();
-        file(
-            root.path(),
-            "proc/10/io",
-            "syscr: 13\nsyscw: 2\nread_bytes: 8192\nwrite_bytes: 512\n",
-        );
+        put(root.path(), "proc/10/io", "syscr: 13\nsyscw: 2\nread_bytes: 8192\nwrite_bytes: 512\n");
         let sample = reader.sample();
         assert_eq!((sample.processes, sample.threads, sample.looks), (2, 4, 2));
         assert_eq!(sample.in_flight, BTreeMap::from([(6, 2)]), "one thread and five in the ring");
@@ -393,7 +384,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         machine(root.path());
         fs::remove_file(root.path().join("proc/10/task/20/syscall")).unwrap();
-        file(root.path(), "proc/10/maps", "7f00-7f01 rw-s 0 00:0f 1 /[aio] (deleted)\n");
+        put(root.path(), "proc/10/maps", "7f00-7f01 rw-s 0 00:0f 1 /[aio] (deleted)\n");
         let host = Host::at(root.path());
         let mut reader =
             ApplicationReader::open(host.clone(), ApplicationQuery::Process(10)).unwrap();
@@ -409,9 +400,9 @@ mod tests {
     fn a_group_has_processes_below_it_and_counts_by_device() {
         let root = tempfile::tempdir().unwrap();
         machine(root.path());
-        file(root.path(), "group/cgroup.procs", "");
-        file(root.path(), "group/below/cgroup.procs", "10\n12\n");
-        file(
+        put(root.path(), "group/cgroup.procs", "");
+        put(root.path(), "group/below/cgroup.procs", "10\n12\n");
+        put(
             root.path(),
             "group/io.stat",
             "8:0 rbytes=8192 wbytes=512 rios=2 wios=1 dbytes=0 dios=0\n",
@@ -423,8 +414,8 @@ mod tests {
         let io = GroupIo { read_ios: 2, read_bytes: 8192, write_ios: 1, write_bytes: 512 };
         assert_eq!(sample.group, BTreeMap::from([("8:0".to_owned(), io)]));
         let file_v1 = "8:0 Read 3\n8:0 Write 4\n8:0 Sync 7\nTotal 7\n";
-        file(root.path(), "old/cgroup.procs", "10\n");
-        file(root.path(), "old/blkio.throttle.io_serviced_recursive", file_v1);
+        put(root.path(), "old/cgroup.procs", "10\n");
+        put(root.path(), "old/blkio.throttle.io_serviced_recursive", file_v1);
         let old = ApplicationReader::open(host.clone(), group("/old")).unwrap().sample();
         assert_eq!((old.group["8:0"].read_ios, old.group["8:0"].write_ios), (3, 4));
         assert!(ApplicationReader::open(host, group("/none")).is_err());

@@ -156,11 +156,7 @@ mod tests {
 
     fn tree(files: &[(&str, &str)]) -> (tempfile::TempDir, Host) {
         let root = tempfile::tempdir().unwrap();
-        for (path, text) in files {
-            let path = root.path().join(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        }
+        files.iter().for_each(|(path, text)| testbed::put(root.path(), path, text));
         let host = Host::at(root.path());
         (root, host)
     }

@@ -204,11 +204,7 @@ mod tests {
 
     fn tree(files: &[(&str, &str)]) -> (TempDir, Changes) {
         let root = TempDir::new().unwrap();
-        for (file, text) in files {
-            let path = root.path().join(file);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        }
+        files.iter().for_each(|(path, text)| testbed::put(root.path(), path, text));
         let host = Host::at(root.path());
         (root, Changes::new(host))
     }

@@ -48,15 +48,10 @@ impl Host {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
 
     fn tree(files: &[(&str, &str)]) -> (tempfile::TempDir, Host) {
         let root = tempfile::tempdir().unwrap();
-        for (file, text) in files {
-            let path = root.path().join(file);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        }
+        files.iter().for_each(|(path, text)| testbed::put(root.path(), path, text));
         let host = Host::at(root.path());
         (root, host)
     }

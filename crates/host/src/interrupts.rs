@@ -96,11 +96,7 @@ mod tests {
     #[test]
     fn a_disk_has_the_interrupts_of_its_controller() {
         let root = tempfile::tempdir().unwrap();
-        let make = |path: &str, text: &str| {
-            let path = root.path().join(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        };
+        let make = |path: &str, text: &str| testbed::put(root.path(), path, text);
         make("sys/devices/pci0/msi_irqs/28", "msix\n");
         make("sys/devices/pci0/msi_irqs/36", "msix\n");
         make("sys/devices/pci0/virtio1/block/vda/size", "1\n");

@@ -148,11 +148,7 @@ mod tests {
     #[test]
     fn a_machine_with_sensors_is_read_and_disks_are_left_alone_during_a_run() {
         let root = tempfile::tempdir().unwrap();
-        let make = |path: &str, text: &str| {
-            let path = root.path().join(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        };
+        let make = |path: &str, text: &str| testbed::put(root.path(), path, text);
         make("sys/class/hwmon/hwmon0/name", "nvme\n");
         make("sys/class/hwmon/hwmon0/temp1_input", "41850\n");
         make("sys/class/hwmon/hwmon0/temp1_label", "Composite\n");

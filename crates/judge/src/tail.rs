@@ -293,7 +293,7 @@ pub(crate) mod tests {
         run
     }
 
-    /// Others read 50 MB/s in the 31st second, and the disk takes 10 ms for each I/O then.
+    /// In the 31st second other processes read 50 MB/s, and each I/O of the disk takes 10 ms.
     pub(crate) fn with_others_in_second_30(mut run: RunRecord) -> RunRecord {
         at_each(&mut run, |at, sample| {
             let share = (at - 31.0).clamp(0.0, 1.0);

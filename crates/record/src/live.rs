@@ -85,7 +85,7 @@ pub struct WorkerStatus {
     pub group: u32,
     /// Bytes after which it ends, over all loops.
     pub goal_bytes: Option<u64>,
-    /// Time after which it ends, without the ramp.
+    /// Its `runtime`; the ramp time is not included.
     pub runtime: Option<Nanos>,
     /// Whether it ends only by time.
     pub time_based: bool,

@@ -24,7 +24,7 @@ pub struct Phase {
     pub label: String,
     /// Its application. If a phase fails, the other phases of its application are skipped.
     pub work: String,
-    /// Its expected time before its first run, with preparation and end.
+    /// Its expected duration, with preparation and cleanup, until its first run is measured.
     pub duration: Nanos,
 }
 

@@ -6,7 +6,7 @@ mod seeded;
 mod tree;
 
 pub use seeded::Seeded;
-pub use tree::unpack;
+pub use tree::{put, unpack};
 
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};

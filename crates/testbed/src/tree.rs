@@ -1,8 +1,25 @@
 //! Machines recorded as text.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use tempfile::TempDir;
+
+/// Writes a file of a made machine below `root`, and makes the directories above it.
+///
+/// # Panics
+/// When it cannot be written.
+#[track_caller]
+pub fn put(root: &Path, path: &str, content: impl AsRef<[u8]>) {
+    fs::write(place(root, path), content).unwrap();
+}
+
+/// The place of a path below `root`, in a directory that exists.
+#[track_caller]
+fn place(root: &Path, path: &str) -> PathBuf {
+    let place = root.join(path.trim_start_matches('/'));
+    fs::create_dir_all(place.parent().unwrap()).unwrap();
+    place
+}
 
 /// Unpacks a recorded machine (the form is that of crates/host/tests/trees/record.sh) below a
 /// directory of its own; `directories` are made besides, as a recording has no plain files.
@@ -12,18 +29,14 @@ use tempfile::TempDir;
 #[track_caller]
 pub fn unpack(recording: &Path, directories: &[&str]) -> TempDir {
     let root = tempfile::tempdir().unwrap();
-    let place = |path: &str| {
-        let place = root.path().join(path.trim_start_matches('/'));
-        fs::create_dir_all(place.parent().unwrap()).unwrap();
-        place
-    };
+    let place = |path: &str| place(root.path(), path);
     for line in fs::read_to_string(recording).unwrap().lines() {
         if let Some((path, target)) = line.split_once(" -> ") {
             std::os::unix::fs::symlink(target, place(path)).unwrap();
         } else {
             let (path, content) = line.split_once(" =").unwrap();
             let content = content.strip_prefix(' ').unwrap_or(content);
-            fs::write(place(path), unescape(content)).unwrap();
+            put(root.path(), path, unescape(content));
         }
     }
     for directory in directories {

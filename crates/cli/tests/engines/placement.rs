@@ -293,7 +293,7 @@ fn overlapping_io_is_never_in_flight_together() {
     assert!(depth(&[])[1..].iter().sum::<u64>() > 256);
 }
 
-/// With a size, filling ends at that size, in every order.
+/// With `size`, `fill_device` ends at that size, for sequential and for random writes.
 #[test]
 fn a_filling_with_a_size_does_as_much_as_the_oracle_s() {
     let moved = |program: &[&str], job: &str| {

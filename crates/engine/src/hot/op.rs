@@ -122,6 +122,21 @@ pub struct QueuePolicy {
     pub request: LoopRequest,
 }
 
+#[cfg(test)]
+impl QueuePolicy {
+    /// Keeps so many I/Os in flight, and submits and reaps as many at a time.
+    pub fn all_at_once(depth: u32) -> QueuePolicy {
+        QueuePolicy {
+            depth,
+            batch: depth,
+            complete_min: 1,
+            complete_max: depth,
+            low: depth,
+            request: LoopRequest::None,
+        }
+    }
+}
+
 /// A request of a source to the loop, besides I/O.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LoopRequest {

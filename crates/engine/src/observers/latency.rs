@@ -289,21 +289,10 @@ mod tests {
         DepthSearch::new(&worker, &Arc::default()).unwrap()
     }
 
-    fn policy(depth: u32) -> QueuePolicy {
-        QueuePolicy {
-            depth,
-            batch: depth,
-            complete_min: 1,
-            complete_max: depth,
-            low: depth,
-            request: LoopRequest::None,
-        }
-    }
-
     /// Runs windows of 100 I/Os until the search ends or `most` have passed, on a device whose I/Os
     /// are late beyond `capable`. Returns the depths tried.
     fn run(search: &mut DepthSearch, capable: u32, most: u32) -> Result<Vec<u32>, Fault> {
-        let mut policy = policy(search.depth_max);
+        let mut policy = QueuePolicy::all_at_once(search.depth_max);
         let mut now = search.began.unwrap_or(0) + 5;
         let mut depths = Vec::new();
         let op = Op { kind: OpKind::Read, file: 0, offset: 0, length: 512, tag: 0 };

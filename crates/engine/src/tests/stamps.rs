@@ -48,7 +48,14 @@ impl Source for AtHand {
 fn run_blocking(kind: OpKind, ios: u64) -> Metered {
     let worker = worker(1);
     let source = AtHand(Blocks { next: 0, end: ios }, kind);
-    run_ring::<_, _, _, false, false>(SimBlocking, &worker, OpenGate, source, all_at_once(1)).1
+    run_ring::<_, _, _, false, false>(
+        SimBlocking,
+        &worker,
+        OpenGate,
+        source,
+        QueuePolicy::all_at_once(1),
+    )
+    .1
 }
 
 #[test]

@@ -73,13 +73,7 @@ fn listening_inode(line: &str, ports: &BTreeSet<u16>) -> Option<String> {
 mod tests {
     use super::*;
     use std::fs;
-    use std::path::Path;
-
-    fn file(root: &Path, path: &str, text: &str) {
-        let path = root.join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
+    use testbed::put;
 
     #[test]
     fn who_listens_on_a_port_is_found_with_its_cpu_time() {
@@ -96,9 +90,9 @@ mod tests {
             line("2328", "0A", 8),
             line("1F90", "0A", 9)
         );
-        file(root.path(), "proc/net/tcp", &table);
-        file(root.path(), "proc/812/stat", &stat(100));
-        file(root.path(), "proc/812/comm", "minio\n");
+        put(root.path(), "proc/net/tcp", &table);
+        put(root.path(), "proc/812/stat", stat(100));
+        put(root.path(), "proc/812/comm", "minio\n");
         for (pid, inode) in [(812, 8), (900, 7), (901, 9)] {
             let fds = root.path().join(format!("proc/{pid}/fd"));
             fs::create_dir_all(&fds).unwrap();
@@ -106,7 +100,7 @@ mod tests {
         }
         let host = Host::at(root.path());
         let before = host.servers_before(&BTreeSet::from([9000]));
-        file(root.path(), "proc/812/stat", &stat(300));
+        put(root.path(), "proc/812/stat", stat(300));
         let after = host.servers_after(&before);
         assert_eq!(after.len(), 1, "not who is connected, nor who listens elsewhere: {after:?}");
         let ticks = rustix::param::clock_ticks_per_second();

@@ -469,7 +469,7 @@ pub(super) const REMOTE: &[OptionDef] = rows! {
 
     /// Make objects at the start
     ///
-    /// Otherwise reads of objects that do not exist fail.
+    /// Without it, reads of objects that do not exist fail.
     "touch_objects" => boolean(Engine).of(&["rados"]).default("1").needs("the rados engine (Ceph)"),
 
     /// Name of the block device

@@ -82,8 +82,8 @@ pub(super) const ROWS: &[OptionDef] = rows! {
 
     /// bs gives the sizes of sequential and random I/O
     ///
-    /// The value for reads is then used by every sequential I/O and the value for writes by every
-    /// random one, whatever its direction.
+    /// The first value of bs then applies to sequential I/O and the second to random I/O, not to reads
+    /// and writes.
     "bs_is_seq_rand" => boolean(Block).sets(field!(blocks.is_seq_rand)),
 
     /// Make every random choice the same in every run

@@ -53,8 +53,7 @@ pub(crate) fn times(
     latency::merged(results(jobs, request).map(part))
 }
 
-/// Requests of a kind that ended, each counted once however often it was repeated: number of failed
-/// requests, and of all.
+/// The number of failed and of all completed requests of a kind. A retried request counts once.
 pub(crate) fn failed(jobs: &[&JobRecord], request: &str) -> (u64, u64) {
     let each = results(jobs, Some(request)).map(|one| (one.failed(), one.failed() + one.good));
     each.fold((0, 0), |sum, (failed, ended)| (sum.0 + failed, sum.1 + ended))

@@ -283,37 +283,35 @@ pub(super) fn idle(idleness: &Idleness) -> Json {
 }
 
 pub(super) fn disk(disk: &DiskMetrics, options: &RenderOptions) -> Json {
-    let own = disk.own.counters;
-    let has_sectors = options.compat != FioVersion::V3_33;
-    let mut out = object! {
-        "name" => &disk.name,
-        "read_ios" => own.read_ios,
-        "write_ios" => own.write_ios,
-    };
-    if has_sectors {
-        out.push("read_sectors", own.read_bytes / SECTOR);
-        out.push("write_sectors", own.write_bytes / SECTOR);
-    }
-    out.push("read_merges", own.read_merges);
-    out.push("write_merges", own.write_merges);
-    out.push("read_ticks", own.read_ticks_ms);
-    out.push("write_ticks", own.write_ticks_ms);
-    out.push("in_queue", own.queue_ms);
-    out.push("util", disk.own.util);
-    if let Some(DiskTotals { counters: members, util }) = disk.members {
-        out.push("aggr_read_ios", members.read_ios);
-        out.push("aggr_write_ios", members.write_ios);
-        if has_sectors {
-            out.push("aggr_read_sectors", members.read_bytes / SECTOR);
-            out.push("aggr_write_sectors", members.write_bytes / SECTOR);
-        }
-        out.push("aggr_read_merges", members.read_merges);
-        // Without its plural: so fio spells it, and so its readers look for it.
-        out.push("aggr_write_merge", members.write_merges);
-        out.push("aggr_read_ticks", members.read_ticks_ms);
-        out.push("aggr_write_ticks", members.write_ticks_ms);
-        out.push("aggr_in_queue", members.queue_ms);
-        out.push("aggr_util", util);
+    let mut out = object! { "name" => &disk.name };
+    // Of totals fio writes the merges of writes without their plural, and its readers look for that.
+    push_totals(&mut out, "", "write_merges", &disk.own, options);
+    if let Some(members) = &disk.members {
+        push_totals(&mut out, "aggr_", "write_merge", members, options);
     }
     out
+}
+
+/// The counters of a disk or of its members, with a prefix before each key.
+fn push_totals(
+    out: &mut Json,
+    prefix: &str,
+    write_merges: &str,
+    totals: &DiskTotals,
+    options: &RenderOptions,
+) {
+    let DiskTotals { counters, util } = totals;
+    let mut push = |key: &str, value: u64| out.push(&format!("{prefix}{key}"), value);
+    push("read_ios", counters.read_ios);
+    push("write_ios", counters.write_ios);
+    if options.compat != FioVersion::V3_33 {
+        push("read_sectors", counters.read_bytes / SECTOR);
+        push("write_sectors", counters.write_bytes / SECTOR);
+    }
+    push("read_merges", counters.read_merges);
+    push(write_merges, counters.write_merges);
+    push("read_ticks", counters.read_ticks_ms);
+    push("write_ticks", counters.write_ticks_ms);
+    push("in_queue", counters.queue_ms);
+    out.push(&format!("{prefix}util"), *util);
 }

@@ -304,8 +304,8 @@ impl Client {
                 let end = flow.start.windows(4).position(|four| four == b"\r\n\r\n");
                 flow.due = end.map(|end| end + 4 + self.receives);
             }
-            // Encrypts instead of decrypting: the cost is the same, and the content need not be
-            // encrypted.
+            // The received bytes are encrypted, not decrypted: this uses as much CPU time, and the client
+            // can send plain text.
             if let Some(seal) = self.seal.as_mut().filter(|_| self.receives > 0) {
                 seal.pass(&mut chunk[..came])?;
             }

@@ -275,7 +275,7 @@ pub fn describe_error(error: &FrameError) -> String {
 mod tests {
     use super::*;
 
-    /// More bytes than the buffers of a receiver hold that does not read.
+    /// More bytes than the socket buffers hold if the peer does not read.
     const BYTES: usize = 8 << 20;
 
     #[test]

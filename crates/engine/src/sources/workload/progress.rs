@@ -39,7 +39,7 @@ impl Progress {
         let loops = stop.loops.max(1);
         let (region, rw) = (worker.region(), worker.pattern.rw);
         let beyond = stop.bytes.filter(|bytes| stop.wraps && *bytes > region && !unlimited);
-        let wraps = rw == ReadWrite::Write;
+        let wraps = rw == ReadWrite::Write && beyond.is_some();
         // Strides go on from where they are.
         let passes = !rw.is_random() && !rw.writes() && worker.placing.strides.is_none();
         let loop_bytes = match beyond {
@@ -106,14 +106,18 @@ impl Progress {
 
     /// A pass has ended. Returns whether the same loop goes on with another one.
     pub fn continues_loop(&mut self) -> bool {
-        let missing = self.loop_end.saturating_sub(self.bytes);
-        let continues =
-            self.wraps && self.loop_bytes.is_some() && missing > 0 && missing >= self.max_block;
         let idle = self.bytes == self.loop_began_at;
-        if continues && !idle {
+        let continues = self.wraps && !idle && self.lacks_a_block(self.loop_end);
+        if continues {
             self.loop_began_at = self.bytes;
         }
-        continues && !idle
+        continues
+    }
+
+    /// Whether at least one block of the largest size is missing up to `end`.
+    fn lacks_a_block(&self, end: u64) -> bool {
+        let missing = end.saturating_sub(self.bytes);
+        missing > 0 && missing >= self.max_block
     }
 
     /// A pass over every file has ended. Returns whether another one follows. A pass without I/O is the
@@ -125,7 +129,6 @@ impl Progress {
             self.loop_end = self.bytes.saturating_add(bytes);
         }
         self.loops_left = self.loops_left.saturating_sub(1);
-        let missing = self.wanted.saturating_sub(self.bytes);
-        !idle && (self.forever || self.loops_left > 0 || (missing > 0 && missing >= self.max_block))
+        !idle && (self.forever || self.loops_left > 0 || self.lacks_a_block(self.wanted))
     }
 }
