@@ -10,15 +10,24 @@ use record::{Bytes, Evidence, Extents, FileEvidence, FileLook};
 use servers::ServersBefore;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, OpenOptions};
+use std::ops::Range;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
 /// The evidence before the first I/O; [`Host::evidence_after`] makes [`Evidence`] of it.
 #[derive(Clone, Debug, Default)]
 pub struct EvidenceBefore {
-    files: BTreeMap<String, Option<FileLook>>,
+    files: BTreeMap<String, BeforeFile>,
     traffic: BTreeMap<u32, Traffic>,
     servers: Option<ServersBefore>,
+}
+
+/// A file before the first I/O.
+#[derive(Clone, Debug)]
+struct BeforeFile {
+    /// From the first to the last byte that jobs may access.
+    region: Range<u64>,
+    look: Option<FileLook>,
 }
 
 impl EvidenceBefore {
@@ -29,18 +38,29 @@ impl EvidenceBefore {
 }
 
 impl Host {
-    /// Examines the files of a run after their layout and the other processes. Of many files, only
-    /// the first [`Evidence::FILES_MAX`] are examined.
+    /// Examines the files of a run after their layout and the other processes. Each file comes with
+    /// a region that a job may access, in bytes. Of many files, only the first
+    /// [`Evidence::FILES_MAX`] are examined.
     ///
     /// Changes nothing: files are opened for reading only, and none is read.
-    pub fn evidence_before<'a>(&self, files: impl IntoIterator<Item = &'a str>) -> EvidenceBefore {
-        let mut looks = BTreeMap::new();
-        for file in files {
-            if looks.len() < Evidence::FILES_MAX && !looks.contains_key(file) {
-                looks.insert(file.to_owned(), self.file_state(file));
+    pub fn evidence_before<'a>(
+        &self,
+        files: impl IntoIterator<Item = (&'a str, Range<u64>)>,
+    ) -> EvidenceBefore {
+        let mut regions: BTreeMap<&str, Range<u64>> = BTreeMap::new();
+        for (file, region) in files {
+            if let Some(known) = regions.get_mut(file) {
+                *known = known.start.min(region.start)..known.end.max(region.end);
+            } else if regions.len() < Evidence::FILES_MAX {
+                regions.insert(file, region);
             }
         }
-        EvidenceBefore { files: looks, traffic: self.traffic(), servers: None }
+        let look = |(path, region): (&str, Range<u64>)| {
+            let look = self.file_state(path, &region);
+            (path.to_owned(), BeforeFile { region, look })
+        };
+        let files = regions.into_iter().map(look).collect();
+        EvidenceBefore { files, traffic: self.traffic(), servers: None }
     }
 
     /// Examines them again after the last I/O, and samples the content of the files in `contents`:
@@ -51,8 +71,8 @@ impl Host {
         let own = before.files.keys().filter_map(|path| self.real(path).metadata().ok());
         let numbers: Vec<u64> = own.map(|facts| neighbours::storage_number(&facts)).collect();
         self.find_same_storage(&mut neighbours, &numbers);
-        let files = before.files.into_iter().map(|(path, before)| {
-            let after = self.file_state(&path);
+        let files = before.files.into_iter().map(|(path, BeforeFile { region, look: before })| {
+            let after = self.file_state(&path, &region);
             let wanted = contents.contains(&path);
             let content = after
                 .as_ref()
@@ -65,7 +85,7 @@ impl Host {
     }
 
     /// `None` if there is no such file or device, or it cannot be read.
-    fn file_state(&self, path: &str) -> Option<FileLook> {
+    fn file_state(&self, path: &str, region: &Range<u64>) -> Option<FileLook> {
         let file = open(&self.real(path))?;
         let kind = file.metadata().ok()?.file_type();
         let size = self.size_of(&file, path)?;
@@ -75,8 +95,9 @@ impl Host {
         // Dirty pages may have no block yet, and would seem never written.
         let settled = dirty == Some(0) || cache.is_some_and(|cache| cache.cached == 0);
         let told = kind.is_file() && settled;
+        let region = region.start.min(size)..region.end.min(size);
         let extents: Option<Extents> =
-            kernel.filter(|_| told).and_then(|kernel| kernel.extents(&file, size).ok());
+            kernel.filter(|_| told).and_then(|kernel| kernel.extents(&file, region).ok());
         Some(FileLook {
             size: Bytes(size),
             cached: cache.map(|cache| Bytes(cache.cached.min(size))),

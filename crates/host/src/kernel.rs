@@ -4,6 +4,7 @@
 use record::Extents;
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 
 /// Queries of the kernel that no file answers.
 pub trait Kernel: Send + Sync {
@@ -14,11 +15,11 @@ pub trait Kernel: Send + Sync {
     /// Those of the calls.
     fn page_cache(&self, file: &File, length: u64) -> io::Result<PageCache>;
 
-    /// The extents of the first `length` bytes of a file (FIEMAP).
+    /// Holes and unwritten extents in a range of a file, in bytes (FIEMAP).
     ///
     /// # Errors
     /// EOPNOTSUPP if the filesystem lacks FIEMAP.
-    fn extents(&self, file: &File, length: u64) -> io::Result<Extents>;
+    fn extents(&self, file: &File, range: Range<u64>) -> io::Result<Extents>;
 
     /// An NVMe admin command that reads `data` (NVMe base specification 2.0, section 5); its
     /// result, which is where Get Features answers.

@@ -12,6 +12,7 @@ mod arrays;
 mod caches;
 mod cgroup;
 mod changes;
+mod code;
 mod counters;
 mod evidence;
 mod facts;
@@ -29,6 +30,7 @@ mod walk;
 
 pub use application::{ApplicationQuery, ApplicationReader};
 pub use changes::{Changes, GroupToJoin};
+pub use code::CodeSamples;
 pub use evidence::EvidenceBefore;
 pub use facts::{Mount, TargetQuery};
 pub use host::{Host, bracketed};

@@ -149,6 +149,8 @@ pub struct Invocation {
     pub example: Option<String>,
     /// Samples of the machine per second; 0: only at the start and the end; `None`: ten.
     pub sample_hz: Option<f64>,
+    /// Whether the code that CPUs execute is sampled.
+    pub cpu_profile: bool,
     /// Whether the record keeps serial numbers.
     pub with_serials: bool,
     /// Devices that may be overwritten, as named.

@@ -16,6 +16,9 @@ pub struct Evidence {
     /// Processes of this machine that served what the run asked for, with their CPU time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub servers: Vec<ServerProcess>,
+    /// The code that used the CPUs, if the run sampled it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_profile: Option<CpuProfile>,
     /// How long it took to make the filesystem, if one was made for the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mkfs_time: Option<Nanos>,
@@ -53,8 +56,8 @@ pub struct FileLook {
     pub cached: Option<Bytes>,
     /// Bytes of it that are dirty in the page cache.
     pub dirty: Option<Bytes>,
-    /// Its holes and unwritten blocks; `None` for devices, and if the filesystem does not report
-    /// them.
+    /// Holes and unwritten blocks from the first to the last byte that jobs may access; `None` for
+    /// devices, and if the filesystem does not report them.
     pub extents: Option<Extents>,
 }
 
@@ -86,6 +89,38 @@ pub struct Neighbour {
     pub written: Bytes,
     /// Whether it has a file open on a filesystem or device of the run.
     pub same_storage: bool,
+}
+
+/// Samples of the code that CPUs executed during the run, taken by the kernel's CPU clock.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CpuProfile {
+    /// Samples of each CPU a second.
+    pub hz: u32,
+    /// Samples that no memory was left for.
+    pub lost: u64,
+    /// Samples of processes other than this program and the servers it asks.
+    pub others: u64,
+    /// Whether the kernel's code was sampled too; otherwise nor were other processes.
+    pub with_kernel: bool,
+    /// By process, the most frequent first.
+    pub code: Vec<CodeUse>,
+}
+
+/// Code that a process executed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CodeUse {
+    /// Process id.
+    pub pid: u32,
+    /// Its name.
+    pub process: String,
+    /// The file of the code, without directories, or "kernel".
+    pub library: String,
+    /// The function; `None` without a symbol, and for rare functions of a library together.
+    pub function: Option<String>,
+    /// Number of samples.
+    pub samples: u64,
 }
 
 /// A process of this machine that listens where a run sends its requests.

@@ -136,9 +136,12 @@ impl TargetFacts {
     }
 }
 
-/// The amount of a file that was never written.
+/// The amount of a file, or of a region of it, that was never written.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extents {
+    /// Bytes that were looked at; 0 is the whole file, in records of earlier versions.
+    #[serde(default)]
+    pub length: Bytes,
     /// Bytes in holes.
     pub holes: Bytes,
     /// Bytes allocated but never written: they read as zeros without reaching the device.
@@ -376,10 +379,15 @@ impl FilesystemFacts {
 }
 
 impl DeviceFacts {
-    /// Whether it is a disk in memory.
-    pub fn is_memory(&self) -> bool {
+    /// Whether it is a RAM disk: a CPU that copies or compresses does each of its I/Os.
+    pub fn is_ram_disk(&self) -> bool {
         matches!(self.kind, DeviceKind::Zram | DeviceKind::Ram)
-            || self.transport.as_deref() == Some("memory")
+    }
+
+    /// Whether it is a disk in memory: a RAM disk, or a driver that simulates a disk, with its delays
+    /// maybe.
+    pub fn is_memory(&self) -> bool {
+        self.is_ram_disk() || self.transport.as_deref() == Some("memory")
     }
 }
 

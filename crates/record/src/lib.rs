@@ -49,7 +49,9 @@ pub use direction::{Direction, PerDirection};
 pub use distinct::distinct;
 pub use engine::{ENGINES, Engine, EngineRow, NameUse, UNBUILT_ENGINES, UnbuiltEngine};
 pub use environment::{CgroupFacts, CgroupPlace, Environment, InterruptFacts};
-pub use evidence::{Content, Evidence, FileEvidence, FileLook, Neighbour, ServerProcess};
+pub use evidence::{
+    CodeUse, Content, CpuProfile, Evidence, FileEvidence, FileLook, Neighbour, ServerProcess,
+};
 pub use exchange::{Exchange, HostResult, REQUESTS, RequestResult, Second};
 pub use facts::{
     CpuFacts, CpuPlace, DeviceFacts, DeviceKind, DirectLimits, Extents, Facts, FilesystemFacts,

@@ -1,6 +1,7 @@
 //! fio's JSON document, key by key; our own additions are under the one key "fathom".
 
 mod clients;
+mod cpu_profile;
 mod exchange;
 mod fathom;
 mod fio;

@@ -5,6 +5,7 @@
 
 pub mod clients;
 pub mod compare;
+mod cpu_profile;
 pub(crate) mod figures;
 pub mod fio_numbers;
 mod fio_rates;

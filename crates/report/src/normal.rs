@@ -14,7 +14,7 @@ pub use idle::calibration;
 use crate::clients::ClientReport;
 use crate::options::RenderOptions;
 use crate::subject::Subject;
-use crate::{gate, repeats, verdict};
+use crate::{cpu_profile, gate, repeats, verdict};
 use judge::{Judged, UnitMetrics};
 use record::RunRecord;
 
@@ -26,7 +26,12 @@ pub fn render(subject: Subject, options: &RenderOptions) -> String {
             run(record, judged, &RenderOptions { as_fio: true, ..options.clone() })
         }
         Subject::Run(record, judged) => {
-            run(record, judged, options) + &verdict_and_gate(judged, options)
+            let profile = record.evidence.cpu_profile.as_ref();
+            let profile =
+                profile.map(|p| format!("\n{}\n", cpu_profile::text(p, &options.style).trim_end()));
+            run(record, judged, options)
+                + &profile.unwrap_or_default()
+                + &verdict_and_gate(judged, options)
         }
         Subject::Set { set, together, .. } => {
             repeats::text(&judge::repeats(set), &options.style)

@@ -5,6 +5,7 @@ use host::{Kernel, NvmeAdmin, PageCache, ScsiAnswer};
 use record::Extents;
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::os::fd::AsFd;
 
 /// The kernel this program runs on.
@@ -16,8 +17,8 @@ impl Kernel for System {
         Ok(PageCache { cached, dirty })
     }
 
-    fn extents(&self, file: &File, length: u64) -> io::Result<Extents> {
-        kernel::extents(file.as_fd(), length)
+    fn extents(&self, file: &File, range: Range<u64>) -> io::Result<Extents> {
+        kernel::extents(file.as_fd(), range)
     }
 
     fn nvme_admin(&self, device: &File, command: NvmeAdmin, data: &mut [u8]) -> io::Result<u32> {

@@ -6,6 +6,7 @@
 //!
 //! [`run_suite`] does this for each run of a suite. This crate prints nothing and parses no jobs.
 
+mod cpu_profile;
 mod disk_counters;
 mod error;
 mod follow;

@@ -1,15 +1,17 @@
 //! Measures one run, and samples everything on the machine that may explain its figures.
 
+use crate::cpu_profile::Profiler;
 use crate::disk_counters::{DiskSnapshot, disk_results};
 use crate::process_context::{ChangesInEffect, apply};
 use crate::unix_ms;
 use anyhow::Result;
 use engine::{HostHooks, Outcome, Run};
 use host::{Changes, EvidenceBefore, Host, PhaseSamples, Sampler, SamplerConfig};
-use plan::Plan;
+use plan::{File, Plan};
 use record::{DiskResult, Evidence, Facts, Health, Message, Nanos, Timeline};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -29,6 +31,23 @@ pub(crate) struct Measured {
 struct Start {
     evidence: EvidenceBefore,
     disks: DiskSnapshot,
+    profiler: Option<std::io::Result<Profiler>>,
+}
+
+impl Start {
+    /// Without a start no I/O was made.
+    fn nothing(disks: DiskSnapshot) -> Start {
+        Start { evidence: EvidenceBefore::default(), disks, profiler: None }
+    }
+}
+
+/// What is sampled besides the disks.
+#[derive(Clone, Copy)]
+pub(crate) struct Sampling {
+    /// Samples of the machine a second; `None`: ten.
+    pub hz: Option<f64>,
+    /// The code that CPUs execute.
+    pub cpu_profile: bool,
 }
 
 /// Runs a plan. `watch` is called with the run in progress and what makes its results so far, and
@@ -40,19 +59,19 @@ pub(crate) fn measure(
     host: &Host,
     plan: Plan,
     facts: &Facts,
-    sample_hz: Option<f64>,
+    sampling: Sampling,
     watch: impl FnOnce(&Run, &(dyn Fn() -> Measured + Sync)) -> Result<()>,
 ) -> Result<Measured> {
     let watched = plan.disks.clone();
     let contents = plan.contents(facts);
-    let devices: Vec<String> = facts.devices.keys().cloned().collect();
-    let sampling = SamplerConfig {
-        devices: devices.clone(),
-        period: period(sample_hz.unwrap_or(SAMPLE_HZ)),
+    let sampler = SamplerConfig {
+        devices: facts.devices.keys().cloned().collect(),
+        period: period(sampling.hz.unwrap_or(SAMPLE_HZ)),
         cpus: spare_cpus(&plan, facts),
     };
+    let devices = sampler.devices.clone();
     let start = Arc::new(Mutex::new(None));
-    let before_io = read_start(host, &plan, &devices, &start);
+    let before_io = read_start(host, &plan, &devices, &start, sampling.cpu_profile);
     let delays = host.clone();
     let run_delay = Box::new(move |tid| Some(Nanos(delays.worker_sample(tid)?.delay_ns)));
     let changes = ChangesInEffect(Arc::new(Changes::new(host.clone())));
@@ -63,7 +82,7 @@ pub(crate) fn measure(
     let run = Run::start(plan, hooks, before_io)?;
     let started_unix_ms = unix_ms();
     let watcher = run.watcher();
-    let sampler = Sampler::start(host.clone(), sampling, run.origin(), move || watcher.tids())?;
+    let sampler = Sampler::start(host.clone(), sampler, run.origin(), move || watcher.tids())?;
     let so_far = || {
         let after = DiskSnapshot::take(host, &devices);
         let start = start.lock().unwrap_or_else(PoisonError::into_inner);
@@ -86,11 +105,14 @@ pub(crate) fn measure(
     let not_restored = changes.0.put_back();
     outcome.messages.extend(not_restored.into_iter().map(|text| Message::warning(None, text)));
     let start = start.lock().unwrap_or_else(PoisonError::into_inner).take();
-    // Without a start no I/O was made.
-    let start = start
-        .unwrap_or_else(|| Start { evidence: EvidenceBefore::default(), disks: after.clone() });
+    let start = start.unwrap_or_else(|| Start::nothing(after.clone()));
     let disks = disk_results(&watched, &start.disks, &after);
     let mut evidence = host.evidence_after(start.evidence, &contents);
+    match start.profiler {
+        Some(Ok(it)) => evidence.cpu_profile = Some(it.finish(host, &evidence.servers)),
+        Some(Err(error)) => outcome.messages.push(no_profile(&error)),
+        None => {}
+    }
     evidence.health_after = health_after(host, facts);
     Ok(Measured { outcome, timeline, evidence, disks, started_unix_ms })
 }
@@ -101,16 +123,32 @@ fn read_start(
     plan: &Plan,
     devices: &[String],
     start: &Arc<Mutex<Option<Start>>>,
+    cpu_profile: bool,
 ) -> impl FnOnce() + Send + use<> {
     let (start, host, files) = (Arc::clone(start), host.clone(), files(plan));
     let ports = local_ports(plan);
     let devices = devices.to_vec();
     move || {
-        let evidence = host.evidence_before(files.iter().map(String::as_str));
+        let files = files.iter().map(|(path, region)| (path.as_str(), region.clone()));
+        let evidence = host.evidence_before(files);
         let evidence = evidence.with_servers(&host, &ports);
         let disks = DiskSnapshot::take(&host, &devices);
-        *start.lock().unwrap_or_else(PoisonError::into_inner) = Some(Start { evidence, disks });
+        let profiler = cpu_profile.then(Profiler::start);
+        let started = Start { evidence, disks, profiler };
+        *start.lock().unwrap_or_else(PoisonError::into_inner) = Some(started);
     }
+}
+
+/// Why the code that CPUs execute was not sampled.
+fn no_profile(error: &std::io::Error) -> Message {
+    let help = match error.kind() {
+        std::io::ErrorKind::PermissionDenied => {
+            ": it needs root, CAP_PERFMON, or kernel.perf_event_paranoid=2 for this program alone"
+        }
+        _ => "",
+    };
+    let text = format!("--cpu-profile: the kernel does not sample CPUs ({error}){help}");
+    Message::warning(None, text)
 }
 
 /// Health of the disks that reported it before the run.
@@ -129,10 +167,11 @@ fn local_ports(plan: &Plan) -> BTreeSet<u16> {
     endpoints.filter(|(host, _)| is_local(host)).map(|(_, port)| *port).collect()
 }
 
-/// Files of all workers that have any, in order, repeats included.
-fn files(plan: &Plan) -> Vec<String> {
+/// Files of all workers that have any, in order, repeats included, with the worker's region.
+fn files(plan: &Plan) -> Vec<(String, Range<u64>)> {
     let real = plan.workers.iter().filter(|worker| worker.queue.engine.opens_files());
-    real.flat_map(|worker| &worker.files).map(|file| file.path.clone()).collect()
+    let region = |file: &File| file.start..file.start.saturating_add(file.length);
+    real.flat_map(|worker| &worker.files).map(|file| (file.path.clone(), region(file))).collect()
 }
 
 fn period(hertz: f64) -> Option<Duration> {

@@ -2,7 +2,7 @@
 
 use crate::follow::follow;
 use crate::kernel::System;
-use crate::measure::{Measured, measure};
+use crate::measure::{Measured, Sampling, measure};
 use crate::observer::{RunInProgress, RunObserver};
 use crate::publish::Publisher;
 use crate::signals::Signals;
@@ -150,7 +150,8 @@ impl Runner {
         let signals = self.signals()?;
         let per_cpu = invocation.idle_prof.map(|how| how == IdleProf::PerCpu);
         let idle = per_cpu.map(idle::calibrate);
-        let mut measured = measure(&self.host, plan, &facts, invocation.sample_hz, |run, look| {
+        let sampling = Sampling { hz: invocation.sample_hz, cpu_profile: invocation.cpu_profile };
+        let mut measured = measure(&self.host, plan, &facts, sampling, |run, look| {
             let record =
                 || self.complete(look(), facts.clone(), invocation, messages.clone(), None);
             let in_progress = RunInProgress { run, signals, hub: self.hub(), record: &record };

@@ -4,7 +4,8 @@
 use crate::findings::merge_by_check;
 use judge::{Finding, Judged};
 use record::{
-    Direction, Exchange, Histogram, JobRecord, Nanos, RequestResult, RunRecord, ServerProcess,
+    CpuProfile, Direction, Exchange, Histogram, JobRecord, Nanos, RequestResult, RunRecord,
+    ServerProcess,
 };
 use std::collections::BTreeMap;
 
@@ -26,6 +27,8 @@ pub struct Conclusion {
     pub cpu_seconds: f64,
     /// Processes of this machine that served the requests.
     pub servers: Vec<ServerProcess>,
+    /// The code that used the CPUs, if it was sampled.
+    pub cpu_profile: Option<CpuProfile>,
     /// The findings of the checks, the gravest first.
     pub findings: Vec<Finding>,
     /// The signal that ended it.
@@ -97,6 +100,7 @@ pub fn conclude(record: &RunRecord, judged: &Judged) -> Conclusion {
         exchange: all,
         cpu_seconds: record.jobs.iter().map(cpu).sum::<u64>() as f64 / 1e9,
         servers: record.evidence.servers.clone(),
+        cpu_profile: record.evidence.cpu_profile.clone(),
         findings: merge_by_check(judged.findings.clone()),
         interrupted_by: record.interrupted_by,
     }

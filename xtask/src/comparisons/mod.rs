@@ -81,7 +81,7 @@ impl Measuring {
                 .as_u64()
                 .map_or(RUNS_MAX, |runs| runs.min(u64::from(RUNS_MAX)) as u32);
             let level = figure["before"].as_f64().context("no IOPS")?;
-            let slowed = (job.slow)(&place, level, 1.0 - SLOWER)?;
+            let slowed = job.limit.group(&place, level, 1.0 - SLOWER)?;
             let (a, b) = self.sides(runs, &mut |name| {
                 let starter = if name.starts_with('b') { slowed.starter() } else { Vec::new() };
                 self.run(job, &place.arguments, &starter, name)

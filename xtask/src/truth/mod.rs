@@ -18,7 +18,7 @@ use quiet::Usage;
 use score::{Outcome, score};
 use situation::Situation;
 use stage::Made;
-pub use stage::{Group, Held, Stage};
+pub use stage::{Group, Stage, on_device};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -41,6 +41,7 @@ pub fn score(
         ALWAYS_TRUE.contains(&check)
             || situation.must.contains(&check)
             || situation.may.contains(&check)
+            || made.may.contains(&check)
     };
     let warnings = findings.iter().filter(is_warning);
     let missed = situation.must.iter().filter(|check| {

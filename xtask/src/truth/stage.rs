@@ -18,6 +18,8 @@ const FIRST_FILE: u64 = 1 << 30;
 /// … and of each of the others.
 const OTHER_FILES: u64 = 128 << 20;
 const FILES: u64 = 4;
+/// A run in which the starts of jobs are some of the time.
+const SHORT_MS: u64 = 500;
 const LOOP_BYTES: u64 = 256 << 20;
 const ZRAM_BYTES: u64 = 256 << 20;
 
@@ -30,6 +32,8 @@ pub struct Made {
     pub starter: Vec<String>,
     /// The limits that are right, where they depend on the draw.
     pub limits: Option<&'static [&'static str]>,
+    /// Warnings that hold of this draw, besides those of its situation.
+    pub may: Vec<&'static str>,
     /// Called as soon as the run was started.
     pub meanwhile: Option<Box<dyn FnOnce()>>,
     /// What is done around it in the guest, for a situation of a guest.
@@ -69,12 +73,21 @@ impl Made {
     pub fn of(shape: &Shape, more: &[&str]) -> Made {
         let mut arguments = shape.options();
         arguments.extend(more.iter().map(|option| (*option).to_owned()));
-        Made { arguments, ..Made::default() }
+        // The first of several short jobs ends before the last starts.
+        let is_short = shape.runtime_ms.is_none_or(|ms| ms < SHORT_MS);
+        let may = if shape.jobs > 1 && is_short { vec!["not-together"] } else { Vec::new() };
+        Made { arguments, may, ..Made::default() }
     }
 
     /// Adds an option.
     pub fn with(mut self, option: impl Into<String>) -> Made {
         self.arguments.push(option.into());
+        self
+    }
+
+    /// Runs on a device that it may overwrite.
+    pub fn on_device(mut self, device: &str) -> Made {
+        self.arguments.extend(on_device(device));
         self
     }
 
@@ -94,6 +107,11 @@ impl Made {
         self.starter.extend(starter.iter().map(|word| (*word).to_owned()));
         self
     }
+}
+
+/// The options that put a run on a device and allow it to overwrite it.
+pub fn on_device(device: &str) -> [String; 2] {
+    ["--filename", "--allow-destroy"].map(|name| format!("{name}={device}"))
 }
 
 /// What all situations share.
@@ -240,14 +258,24 @@ pub struct Group(PathBuf);
 
 impl Group {
     /// In a controller, with these settings.
-    pub fn new(controller: &str, settings: &[(&str, String)]) -> Result<Group> {
+    pub fn new(controller: &str, settings: &[(impl AsRef<str>, String)]) -> Result<Group> {
         let name = format!("fathom-truth-{}", std::process::id());
         let group = Group(Path::new("/sys/fs/cgroup").join(controller).join(name));
         fs::create_dir(&group.0).with_context(|| group.0.display().to_string())?;
         for (name, value) in settings {
+            let name = name.as_ref();
             fs::write(group.0.join(name), value).with_context(|| format!("{name} = {value}"))?;
         }
         Ok(group)
+    }
+
+    /// Limits a device to so many `unit`s ("iops" or "bps") a second in each of these directions.
+    pub fn throttling(device: &Loop, unit: &str, ways: &[&str], limit: u64) -> Result<Group> {
+        let number = fs::read_to_string(format!("/sys/block/{}/dev", device.name()))?;
+        let value = format!("{} {limit}", number.trim());
+        let name = |way: &&str| format!("blkio.throttle.{way}_{unit}_device");
+        let settings: Vec<_> = ways.iter().map(|way| (name(way), value.clone())).collect();
+        Group::new("blkio", &settings)
     }
 
     /// The words that start a program in it.

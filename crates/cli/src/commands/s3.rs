@@ -33,7 +33,8 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     let prefix = prefix(arguments);
     let base = format!("/{}/{prefix}", arguments.bucket);
     let jobs = Jobs { arguments, access: &access, base };
-    let measured = parse(&jobs.measure(), &runner, arguments)?;
+    let mut measured = parse(&jobs.measure(), &runner, arguments)?;
+    measured.cpu_profile = arguments.cpu_profile;
     request(&runner, &measured).check().map_err(Refusal::usage)?;
     let planned = runner.plan(&measured)?;
     let store = planned.plan.workers.first().and_then(|worker| worker.objects.as_ref());

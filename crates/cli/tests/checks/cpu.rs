@@ -47,6 +47,26 @@ const DIRECT: [&str; 8] = [
 ];
 
 #[test]
+fn the_code_that_uses_the_cpus_is_named() {
+    let _alone = alone();
+    let directory = scratch();
+    let sampled = [&NULL[..], &["--time_based", "--runtime=1", "--cpu-profile"]].concat();
+    let record = recorded(directory.path(), 0, &sampled);
+    let profile = record.evidence.cpu_profile.as_ref().unwrap();
+    assert!(profile.with_kernel && profile.lost == 0, "{profile:?}");
+    let of = |is: &dyn Fn(&record::CodeUse) -> bool| -> f64 {
+        let samples: u64 = profile.code.iter().filter(|code| is(code)).map(|c| c.samples).sum();
+        samples as f64 / f64::from(profile.hz)
+    };
+    let cpu = |job: &record::JobRecord| (job.cpu.user.0 + job.cpu.system.0) as f64 / 1e9;
+    let used: f64 = record.jobs.iter().map(cpu).sum();
+    let sampled = of(&|_| true);
+    assert!((0.7..1.5).contains(&(sampled / used)), "{sampled} s sampled, {used} s used");
+    let named = of(&|code| code.function.as_ref().is_some_and(|name| name.contains("engine::")));
+    assert!(named > sampled / 2.0, "{profile:?}");
+}
+
+#[test]
 fn a_job_that_never_waits_is_cpu_bound() {
     let _alone = alone();
     let directory = scratch();

@@ -28,6 +28,14 @@ fn holes_and_blank_devices_were_never_written() {
     // What fathom lays out itself is written: only a file it must not touch stays blank.
     let laid_out = judge::judge(&record).findings.iter().all(|f| f.check != "never-written");
     assert!(laid_out, "the layout writes what was not written");
+    // Of a larger file, what the job does not read may stay blank.
+    let sparse = File::create(directory.path().join("sparse")).unwrap();
+    sparse.set_len(256 << 20).unwrap();
+    let part = [&READ[..], &["--filename=sparse", "--size=16m"]].concat();
+    silent(&recorded(directory.path(), 0, &part), "never-written");
+    let beyond = [&part[..], &["--offset=64m", "--readonly"]].concat();
+    let found = the_finding(&recorded(directory.path(), 0, &beyond), "never-written");
+    assert!(found.text.starts_with("16 MiB") && found.text.contains("(100 %)"), "{found:?}");
     // An earlier job of the same run wrote what the next one reads.
     let both = "--name=w --filename=new --size=16m --rw=write --bs=1m --end_fsync=1 --name=job \
                 --filename=new --size=16m --rw=read --bs=128k --stonewall";

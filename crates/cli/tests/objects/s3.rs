@@ -11,7 +11,8 @@ use test_servers::{S3Options, S3Server};
 fn what_was_put_is_counted_shown_and_taken_away_and_nothing_else() {
     let (server, directory) = (server(), scratch());
     server.memory.put("bucket", "somebody/else", vec![1]);
-    let words = "put --size=64k --duration=3 --concurrent=4 --threads=2 --record=r.json";
+    let words =
+        "put --size=64k --duration=3 --concurrent=4 --threads=2 --record=r.json --cpu-profile";
     let ran = done(&server, directory.path(), words);
     for line in ["PUT: THROUGHPUT ", " obj/s", "Fastest:", "50% Median:", "Slowest:", "TTFB:"] {
         assert!(ran.out.contains(line), "{line}\n{}", ran.out);
@@ -25,6 +26,10 @@ fn what_was_put_is_counted_shown_and_taken_away_and_nothing_else() {
     let text = std::fs::read_to_string(directory.path().join("r.json")).unwrap();
     assert!(!format!("{text}{}{}", ran.out, ran.err).contains(SECRET), "the key is shown");
     let record = recorded(directory.path());
+    let code = &record.evidence.cpu_profile.as_ref().expect(&ran.err).code;
+    assert!(code.iter().any(|code| code.pid == std::process::id()), "the server's: {code:?}");
+    assert!(code.iter().any(|code| code.process == "fathom"), "{code:?}");
+    assert!(ran.out.contains("CPU time by code"), "{}", ran.out);
     let (sent, good) = requests(&record, "PUT");
     assert!(sent > 10 && sent == good, "{sent} {good}");
     assert_eq!(server.count("PUT", 200), sent);

@@ -167,7 +167,7 @@ const FIEMAP_EXTENT_UNWRITTEN: u32 = 0x800;
 
 fn mapped_spans(file: BorrowedFd<'_>, length: u64) -> io::Result<Vec<Span>> {
     let mut spans = Vec::new();
-    each_extent(file, length, FIEMAP_FLAG_SYNC, |extent| {
+    each_extent(file, 0..length, FIEMAP_FLAG_SYNC, |extent| {
         if extent.flags & FIEMAP_EXTENT_UNWRITTEN == 0 {
             push(&mut spans, extent.logical, extent.logical + extent.length, length);
         }
@@ -179,15 +179,16 @@ fn mapped_spans(file: BorrowedFd<'_>, length: u64) -> io::Result<Vec<Span>> {
 /// Maximum number of extents that [`extents`] reads, which takes about 10 ms.
 const EXTENTS_MAX: u32 = 100_000;
 
-/// How much of the first `length` bytes lies in holes and in unwritten extents. Does not write back, so
-/// data that is only in the page cache counts as unwritten or as a hole.
+/// How much of `range`, in bytes, lies in holes and in unwritten extents. Does not write back, so data
+/// that is only in the page cache counts as unwritten or as a hole.
 ///
 /// # Errors
 /// EOPNOTSUPP or ENOTTY if the filesystem has no extent map; E2BIG for too many extents.
-pub fn extents(file: BorrowedFd<'_>, length: u64) -> io::Result<record::Extents> {
+pub fn extents(file: BorrowedFd<'_>, range: Span) -> io::Result<record::Extents> {
     let (mut mapped, mut unwritten, mut left) = (0, 0, EXTENTS_MAX);
-    each_extent(file, length, 0, |extent| {
-        let inside = (extent.logical + extent.length).min(length) - extent.logical.min(length);
+    let within = |at: u64| at.clamp(range.start, range.end);
+    each_extent(file, range.clone(), 0, |extent| {
+        let inside = within(extent.logical + extent.length) - within(extent.logical);
         mapped += inside;
         if extent.flags & FIEMAP_EXTENT_UNWRITTEN != 0 {
             unwritten += inside;
@@ -198,22 +199,26 @@ pub fn extents(file: BorrowedFd<'_>, length: u64) -> io::Result<record::Extents>
     if left == 0 {
         return Err(errno(libc::E2BIG));
     }
-    let holes = record::Bytes(length.saturating_sub(mapped));
-    Ok(record::Extents { holes, unwritten: record::Bytes(unwritten) })
+    let length = range.end - range.start;
+    Ok(record::Extents {
+        length: record::Bytes(length),
+        holes: record::Bytes(length.saturating_sub(mapped)),
+        unwritten: record::Bytes(unwritten),
+    })
 }
 
-/// Calls `look` with the extents of the first `length` bytes, in order, until it returns false.
+/// Calls `look` with the extents that overlap `range`, in order, until it returns false.
 fn each_extent(
     file: BorrowedFd<'_>,
-    length: u64,
+    range: Span,
     flags: u32,
     mut look: impl FnMut(&Extent) -> bool,
 ) -> io::Result<()> {
-    let mut start = 0;
-    while start < length {
+    let mut start = range.start;
+    while start < range.end {
         let mut query = ExtentQuery {
             start,
-            length: length - start,
+            length: range.end - start,
             flags,
             mapped: 0,
             room: EXTENTS as u32,

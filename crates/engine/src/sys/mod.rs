@@ -4,6 +4,7 @@ pub mod aio;
 pub mod buffers;
 pub mod cache;
 pub mod clock;
+pub mod cpu_samples;
 pub mod device;
 pub mod fault;
 pub mod files;

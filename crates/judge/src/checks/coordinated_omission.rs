@@ -11,6 +11,8 @@ const AT: f64 = 99.0;
 const RATIO: f64 = 2.0;
 /// … and in nanoseconds: timers wake some tens of microseconds late.
 const DIFFERENCE_NS: u64 = 1_000_000;
+/// Fewer late I/Os are single slow ones: of 200 I/Os, two decide the p99.
+const WAITED_MIN: u64 = 10;
 /// Below this share of the requested rate the device cannot keep up; it is not a stall.
 const KEPT_UP: f64 = 0.98;
 /// A delay that grows evenly has a third of its length after a third of the time. Less than this share
@@ -23,7 +25,7 @@ pub(super) const CHECK: Check = Check {
     id: "coordinated-omission",
     question: "Does the completion latency hide how long users would have waited?",
     evidence: "response latency (from the scheduled start of an I/O), compared with completion latency (from its actual start), of jobs with a rate",
-    threshold: "warning when the response p99 is at least twice the completion p99 and at least 1 ms above it",
+    threshold: "warning when the response p99 is at least twice the completion p99 and at least 1 ms above it, and at least 10 I/Os responded that late",
     reason: "completion latency leaves out the time that I/Os waited to be issued during a stall: one slow sample stands for hundreds that waited. Timers explain tens of microseconds, not a millisecond",
     cause: "I/Os that were due during a stall were issued late, and completion latency does not include that wait",
     remedy: || "use the response percentiles: they count from the scheduled start".into(),
@@ -49,19 +51,19 @@ fn about(_: &Case, part: &Part) -> Option<Finding> {
         let service = all(part, direction, |latency| latency.clat.as_ref())?;
         let (late, served) = (response.percentile(AT), service.percentile(AT));
         let diverge = late as f64 >= RATIO * served as f64 && late - served >= DIFFERENCE_NS;
-        diverge.then_some((direction, response, service))
+        (diverge && waited(&response, served) >= WAITED_MIN)
+            .then_some((direction, response, service))
     };
     let found: Vec<_> = Direction::ALL.into_iter().filter_map(apart).collect();
     let (direction, response, service) =
         found.into_iter().max_by_key(|(_, response, _)| response.percentile(AT))?;
     let (late, served) = (response.percentile(AT), service.percentile(AT));
-    let waited = response.count() - response.count_at_most((RATIO * served as f64) as u64);
     let text = format!(
         "{} p99 is {} from the actual start but {} from the scheduled start; {} of {} I/Os responded later than twice the former",
         direction.name(),
         time(served as f64),
         time(late as f64),
-        count(waited as f64),
+        count(waited(&response, served) as f64),
         count(response.count() as f64),
     );
     let lag = part.workers.iter().flat_map(|job| &job.intervals).map(|i| i.lag_ns_max).max();
@@ -72,6 +74,11 @@ fn about(_: &Case, part: &Part) -> Option<Finding> {
         Figure::new("latest behind the schedule", lag.unwrap_or(0) as f64, "ns"),
     ];
     Some(CHECK.about(part, Severity::Warning, text).figures(figures).cause(cause).remedy(remedy))
+}
+
+/// I/Os whose response took longer than twice this completion latency.
+fn waited(response: &Histogram, served: u64) -> u64 {
+    response.count() - response.count_at_most((RATIO * served as f64) as u64)
 }
 
 /// A rate that cannot be kept, or a stall that was caught up.
@@ -146,6 +153,16 @@ mod tests {
     fn late_timers_do_not() {
         assert!(findings(&record(vec![paced(0)]), CHECK.id).is_empty());
         assert!(findings(&record(vec![job("free", Direction::Read, 2)]), CHECK.id).is_empty());
+    }
+
+    #[test]
+    fn single_slow_ios_do_not() {
+        let mut few = paced(0);
+        let mut response = Histogram::new();
+        response.record_n(LATENCY, 173);
+        response.record_n(10 * LATENCY, 2);
+        few.results[Direction::Read].latency.response = Some(response);
+        assert!(findings(&record(vec![few]), CHECK.id).is_empty());
     }
 
     /// A job that reaches half of its rate, with a delay that grows to the end.

@@ -11,8 +11,8 @@ const ZERO_MIN: f64 = 0.5;
 pub(super) const CHECK: Check = Check {
     id: "never-written",
     question: "Were the blocks that the job read ever written?",
-    evidence: "holes and unwritten extents of the files before the run, and after it for files that the run writes (FIEMAP); zero blocks among 64 sampled blocks of a device",
-    threshold: "warning when at least 1 % of the files that a job reads was never written, or when at least half of the sampled blocks of a device are zero",
+    evidence: "holes and unwritten extents of what jobs may access in the files, before the run, and after it for files that the run writes (FIEMAP); zero blocks among 64 sampled blocks of a device",
+    threshold: "warning when at least 1 % of what a job may read in its files was never written, or when at least half of the sampled blocks of a device are zero",
     reason: "the filesystem, or the disk's own map, returns zeros for such blocks without reading the medium; data written for a test has almost no zero blocks",
     cause: "the blocks were never written, or were discarded",
     remedy: || {
@@ -60,7 +60,8 @@ fn blank(case: &Case, part: &Part) -> (f64, f64) {
 /// Bytes never written and bytes in all; `None` where nobody knows.
 fn unwritten(look: &FileLook) -> Option<(u64, u64)> {
     let extents = look.extents.as_ref()?;
-    Some((extents.holes.0 + extents.unwritten.0, look.size.0))
+    let length = if extents.length.0 > 0 { extents.length.0 } else { look.size.0 };
+    Some((extents.holes.0 + extents.unwritten.0, length))
 }
 
 /// Whether any part of the run writes to a file.
@@ -114,9 +115,16 @@ mod tests {
     fn unwritten_extents_and_zero_blocks_are_found() {
         let mut record = record(vec![job("scan", Direction::Read, 10)]);
         let file = record.evidence.files.get_mut(FILE).unwrap();
-        let extents = Extents { holes: Bytes(0), unwritten: Bytes(1 << 29) };
+        let unwritten = Bytes(1 << 29);
+        let extents = Extents { unwritten, ..Extents::default() };
         file.before.as_mut().unwrap().extents = Some(extents);
         assert!(the_finding(&record, CHECK.id).text.contains("50 %"));
+        // Of the region that was looked at.
+        let mut region = record.clone();
+        let file = region.evidence.files.get_mut(FILE).unwrap();
+        let extents = Extents { length: unwritten, unwritten, ..Extents::default() };
+        file.before.as_mut().unwrap().extents = Some(extents);
+        assert!(the_finding(&region, CHECK.id).text.contains("(100 %)"));
         // Another job of the run may have written it by then: all of it, or a part.
         let mut filled = record.clone();
         let mut fill = job("fill", Direction::Write, 10);
@@ -124,7 +132,7 @@ mod tests {
         filled.jobs.push(fill);
         let file = filled.evidence.files.get_mut(FILE).unwrap();
         file.after = file.before.clone();
-        let left = |bytes| Some(Extents { holes: Bytes(bytes), unwritten: Bytes(0) });
+        let left = |bytes| Some(Extents { holes: Bytes(bytes), ..Extents::default() });
         file.after.as_mut().unwrap().extents = left(1 << 28);
         assert!(the_finding(&filled, CHECK.id).text.contains("25 %"));
         let file = filled.evidence.files.get_mut(FILE).unwrap();

@@ -4,7 +4,7 @@ use super::indicators::Indicators;
 use super::limit::{Confidence, Limit};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
-use record::{Sentence, Severity};
+use record::{DeviceFacts, Sentence, Severity};
 
 /// A worker that needs a CPU all the time, edges of the window apart.
 pub(super) const CPU_BOUND: f64 = 0.9;
@@ -69,7 +69,12 @@ impl RuleInput<'_> {
 
     /// Whether all of the lowest devices are memory.
     pub(super) fn device_is_memory(&self) -> bool {
+        self.all_devices(DeviceFacts::is_memory)
+    }
+
+    /// Whether all of the lowest devices have a property.
+    pub(super) fn all_devices(&self, is: impl Fn(&DeviceFacts) -> bool) -> bool {
         let disks = self.case.disks_of(self.part);
-        !disks.is_empty() && disks.iter().all(|disk| disk.is_memory())
+        !disks.is_empty() && disks.iter().all(|disk| is(disk))
     }
 }

@@ -38,6 +38,7 @@ const STORAGE_RULES: &[Rule] = &[
     limited_by_cpu,
     limited_by_server,
     storage::limited_by_neighbour,
+    storage::limited_by_ram_disk,
     cap::limited_by_cap,
     storage::limited_by_device,
     storage::limited_by_full_queue,

@@ -5,7 +5,7 @@ use super::rule::{CPU_BOUND, HALF, MOST, RuleInput, RuleOutcome};
 use crate::checks::{depth_beyond_knee, never_written, noisy_neighbour};
 use crate::finding::Figure;
 use record::human::{list, percent, time};
-use record::{Direction, Severity};
+use record::{DeviceFacts, Direction, Severity};
 
 /// The same of an I/O's time: getting it to the device and back takes some of it.
 const MOST_OF_IO: f64 = 0.6;
@@ -223,6 +223,11 @@ pub(super) fn limited_by_full_queue(input: &RuleInput) -> Option<RuleOutcome> {
             ],
         )
     })
+}
+
+/// A RAM disk: the time in it is time of CPUs.
+pub(super) fn limited_by_ram_disk(input: &RuleInput) -> Option<RuleOutcome> {
+    limited_by_memory_device(input).filter(|_| input.all_devices(DeviceFacts::is_ram_disk))
 }
 
 /// A device that is memory: CPUs do its work, in the workers or in threads of the kernel.

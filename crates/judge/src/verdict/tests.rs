@@ -558,6 +558,11 @@ fn a_memory_device_is_limited_by_cpus_of_whichever_thread() {
     disk_does(&mut offloaded, 1.0, 0.2);
     offloaded.facts.devices.get_mut("sda").unwrap().transport = Some("memory".into());
     assert_limit(&offloaded, Limit::Cpu, Confidence::Medium);
+    // A simulated disk has delays, a RAM disk has none.
+    disk_does(&mut offloaded, 1.0, 1.0);
+    assert_eq!(the_verdict(&offloaded).limit, Limit::Device);
+    offloaded.facts.devices.get_mut("sda").unwrap().kind = ::record::DeviceKind::Zram;
+    assert_limit(&offloaded, Limit::Cpu, Confidence::Medium);
 }
 
 #[test]

@@ -348,7 +348,7 @@ fn files_that_may_not_be_made_or_grown() {
     let mut facts = with_x(K64);
     let x = facts.targets.get_mut("x").expect("made above");
     x.writable = false;
-    x.extents = Some(Extents { holes: Bytes(4096), unwritten: Bytes(4096) });
+    x.extents = Some(Extents { holes: Bytes(4096), unwritten: Bytes(4096), ..Extents::default() });
     let plan = plan(&[job.clone()], &facts);
     assert_eq!(prepare(&plan, 0), Prepare::Nothing);
     assert!(says(&plan, "8 KiB of x were never written"));

@@ -1,5 +1,6 @@
 //! Our additions to fio's document, under the key "fathom".
 
+use super::cpu_profile::cpu_profile;
 use super::exchange;
 use super::latency::latency;
 use super::tree::{Json, array, object, texts};
@@ -35,6 +36,7 @@ pub(super) fn run_part(record: &RunRecord, judged: &Judged) -> Json {
         "errors" => of(Severity::Error),
         "warnings" => of(Severity::Warning),
         "notes" => of(Severity::Note),
+        "cpu_profile" => record.evidence.cpu_profile.as_ref().map(cpu_profile),
         "verdicts" => array(&judged.verdicts, verdict),
         "findings" => array(&judged.findings, finding),
         "tails" => array(&judged.tails, tail),

@@ -1,6 +1,7 @@
 //! `fathom s3`: throughput, seconds and latencies of each kind of request.
 
 use super::parts::interruption;
+use crate::cpu_profile;
 use crate::style::{Style, printable};
 use record::{Histogram, HostResult, human};
 use std::collections::BTreeMap;
@@ -21,6 +22,7 @@ pub fn objects(conclusion: &Conclusion, style: &Style) -> String {
     }
     out += &style.paragraph(&connection(conclusion), 0);
     out += &cpu(conclusion, style);
+    out.extend(conclusion.cpu_profile.as_ref().map(|profile| cpu_profile::text(profile, style)));
     for failure in &conclusion.exchange.failures {
         out += &style.paragraph(&format!("Failed: {failure}"), 0);
     }

@@ -15,8 +15,6 @@ const MEMORY: &[&str] = &[
     "cpu-bound",
     "cpu-starved",
     "cpu-elsewhere",
-    // The first of several short jobs ends before the last starts.
-    "not-together",
 ];
 
 pub const ALL: &[Situation] = &[
@@ -62,7 +60,9 @@ pub const ALL: &[Situation] = &[
             let path = stage.directory.join("holes");
             std::fs::File::create(&path)?.set_len(1 << 30)?;
             let direct = format!("--direct={}", stage.seeded.below(2));
-            Ok(Made::of(&shape, &[&direct]).with(format!("--filename={}", path.display())))
+            // Otherwise the run would fill what it reads.
+            Ok(Made::of(&shape, &[&direct, "--readonly"])
+                .with(format!("--filename={}", path.display())))
         },
     },
     Situation {
@@ -77,9 +77,8 @@ pub const ALL: &[Situation] = &[
             shape.size = shape.size.max(8 << 20);
             // Its file is in the page cache.
             std::io::copy(&mut std::fs::File::open(&device.file)?, &mut std::io::sink())?;
-            let file = format!("--filename={}", device.device);
-            let allow = format!("--allow-destroy={}", device.device);
-            Ok(Made::of(&shape, &["--direct=1"]).with(file).with(allow).holding(device))
+            let made = Made::of(&shape, &["--direct=1"]).on_device(&device.device);
+            Ok(made.holding(device))
         },
     },
     Situation {
@@ -107,10 +106,8 @@ pub const ALL: &[Situation] = &[
         make: |stage| {
             let zram = stage.zram()?;
             let shape = stage.small_shape(ANY);
-            let device = zram.device.display().to_string();
             let made = Made::of(&shape, &["--direct=1", "--refill_buffers=0"]);
-            let allow = format!("--allow-destroy={device}");
-            Ok(made.with(format!("--filename={device}")).with(allow).holding(zram))
+            Ok(made.on_device(&zram.device.to_string_lossy()).holding(zram))
         },
     },
 ];

@@ -130,13 +130,7 @@ fn throttled(stage: &mut Stage, unit: &str, limit: u64) -> Result<Made> {
     let device = stage.loop_device(true);
     let mut shape = stage.small_shape(ANY).lasting(&mut stage.seeded, 1_000);
     shape.block = shape.block.min(64 << 10);
-    let number = std::fs::read_to_string(format!("/sys/block/{}/dev", device.name()))?;
-    let value = format!("{} {limit}", number.trim());
-    let names = ["read", "write"].map(|way| format!("blkio.throttle.{way}_{unit}_device"));
-    let settings = names.each_ref().map(|name| (name.as_str(), value.clone()));
-    let group = Group::new("blkio", &settings)?;
-    let made = Made::of(&shape, &["--direct=1"])
-        .with(format!("--filename={}", device.device))
-        .with(format!("--allow-destroy={}", device.device));
+    let group = Group::throttling(&device, unit, &["read", "write"], limit)?;
+    let made = Made::of(&shape, &["--direct=1"]).on_device(&device.device);
     Ok(Made { starter: group.starter(), ..made }.holding(device).holding(group))
 }

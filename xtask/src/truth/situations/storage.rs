@@ -57,6 +57,21 @@ pub const ALL: &[Situation] = &[
         },
     },
     Situation {
+        name: "sparse-file",
+        what: "direct reads of the part of a sparse file that the run itself fills",
+        limits: &["device"],
+        must: &[],
+        may: &["background-work", "repeated-offsets"],
+        make: |stage| {
+            let mut shape = stage.shape(READS);
+            (shape.jobs, shape.size) = (1, shape.size.min(64 << 20));
+            let path = stage.directory.join("sparse");
+            std::fs::File::create(&path)?.set_len(1 << 30)?;
+            let file = format!("--filename={}", path.display());
+            Ok(Made::of(&shape, &["--direct=1"]).with(file))
+        },
+    },
+    Situation {
         name: "small-file-after-layout",
         what: "direct reads of a small file that the run itself lays out",
         limits: &["device"],
@@ -110,9 +125,8 @@ pub const ALL: &[Situation] = &[
         make: |stage| {
             let device = stage.loop_device(true);
             let shape = stage.small_shape(ANY);
-            let file = format!("--filename={}", device.device);
-            let allow = format!("--allow-destroy={}", device.device);
-            Ok(Made::of(&shape, &["--direct=1"]).with(file).with(allow).holding(device))
+            let made = Made::of(&shape, &["--direct=1"]).on_device(&device.device);
+            Ok(made.holding(device))
         },
     },
     Situation {

@@ -189,6 +189,9 @@ pub struct Arguments {
     /// Do not delete the objects at the end.
     #[arg(long, alias = "noclear")]
     pub no_cleanup: bool,
+    /// Sample which code uses the CPUs, of this program and of a server on this machine.
+    #[arg(long)]
+    pub cpu_profile: bool,
     /// Show the live view, also in a short run.
     #[arg(long)]
     pub live: bool,

@@ -1,6 +1,7 @@
 //! `fathom s3 --json`.
 
 use super::parts::{document, findings};
+use crate::json::cpu_profile::cpu_profile;
 use crate::json::tree::{Json, array, object, texts};
 use crate::suite::objects::PERCENTILES;
 use record::{Histogram, HostResult, SavedTo, ServerProcess};
@@ -19,6 +20,7 @@ pub fn objects(conclusion: &Conclusion, saved: &SavedTo) -> String {
         "took_ns" => conclusion.elapsed.0,
         "cpu_seconds" => conclusion.cpu_seconds,
         "servers" => array(&conclusion.servers, server),
+        "cpu_profile" => conclusion.cpu_profile.as_ref().map(cpu_profile),
         "interrupted_by" => conclusion.interrupted_by,
         "operations" => array(&conclusion.operations, operation),
         "failures" => texts(&conclusion.exchange.failures),
