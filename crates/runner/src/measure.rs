@@ -76,7 +76,7 @@ pub(crate) fn measure(
     let run_delay = Box::new(move |tid| Some(Nanos(delays.worker_sample(tid)?.delay_ns)));
     let changes = ChangesInEffect(Arc::new(Changes::new(host.clone())));
     let phases = Arc::new(PhaseSamples::new(host.clone(), devices.clone()));
-    let of_run = Arc::clone(&phases);
+    let of_run = phases.clone();
     let phase_starts = Box::new(move || of_run.take());
     let hooks = HostHooks { run_delay, prepare: apply(&changes.0), phase_starts };
     let run = Run::start(plan, hooks, before_io)?;
@@ -102,16 +102,15 @@ pub(crate) fn measure(
     let mut timeline = sampler.finish();
     timeline.phase_starts = phases.since(run.origin());
     let mut outcome = run.finish();
-    let not_restored = changes.0.put_back();
-    outcome.messages.extend(not_restored.into_iter().map(|text| Message::warning(None, text)));
+    let warning = |text| Message::warning(None, text);
+    outcome.messages.extend(changes.0.put_back().into_iter().map(warning));
     let start = start.lock().unwrap_or_else(PoisonError::into_inner).take();
     let start = start.unwrap_or_else(|| Start::nothing(after.clone()));
     let disks = disk_results(&watched, &start.disks, &after);
     let mut evidence = host.evidence_after(start.evidence, &contents);
-    match start.profiler {
-        Some(Ok(it)) => evidence.cpu_profile = Some(it.finish(host, &evidence.servers)),
-        Some(Err(error)) => outcome.messages.push(no_profile(&error)),
-        None => {}
+    match start.profiler.map(|profiler| profiler.map(|it| it.finish(host, &evidence.servers))) {
+        Some(Err(error)) => outcome.messages.push(warning(no_profile(&error))),
+        profile => evidence.cpu_profile = profile.and_then(Result::ok),
     }
     evidence.health_after = health_after(host, facts);
     Ok(Measured { outcome, timeline, evidence, disks, started_unix_ms })
@@ -140,15 +139,14 @@ fn read_start(
 }
 
 /// Why the code that CPUs execute was not sampled.
-fn no_profile(error: &std::io::Error) -> Message {
+fn no_profile(error: &std::io::Error) -> String {
     let help = match error.kind() {
         std::io::ErrorKind::PermissionDenied => {
             ": it needs root, CAP_PERFMON, or kernel.perf_event_paranoid=2 for this program alone"
         }
         _ => "",
     };
-    let text = format!("--cpu-profile: the kernel does not sample CPUs ({error}){help}");
-    Message::warning(None, text)
+    format!("--cpu-profile: the kernel does not sample CPUs ({error}){help}")
 }
 
 /// Health of the disks that reported it before the run.
