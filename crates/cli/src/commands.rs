@@ -59,9 +59,12 @@ macro_rules! subcommands {
     };
 }
 
+/// Version, commit and profile of the build, such as `0.1.0 (1f2e3d4c5b6a, dist)`.
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("FATHOM_BUILD"), ")");
+
 /// A storage benchmark that cannot be fooled and does not fool its user.
 #[derive(Parser)]
-#[command(name = "fathom", version, arg_required_else_help = true)]
+#[command(name = "fathom", version = VERSION, arg_required_else_help = true)]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
