@@ -5,6 +5,7 @@ mod bench;
 mod book;
 mod cargo;
 mod comparisons;
+mod dist;
 mod docs;
 mod fuzz;
 mod interrupt;
@@ -43,6 +44,8 @@ enum Command {
     Comparisons(comparisons::Options),
     /// Damage inputs for a parser until it fails or time is up.
     Fuzz(fuzz::Options),
+    /// Make the packages that users install, and check them.
+    Dist(dist::Options),
     /// Build the guide from docs/ with mdBook.
     Book,
     /// Write the documents that are made from tables: options, checks, crates.
@@ -59,6 +62,7 @@ fn main() -> ExitCode {
         Command::Truth(options) => truth::run(&root, &options).map(|()| 0),
         Command::Comparisons(options) => comparisons::run(&root, &options).map(|()| 0),
         Command::Fuzz(options) => fuzz::run(&root, &options),
+        Command::Dist(options) => dist::run(&root, &options).map(|()| 0),
         Command::Book => book::build(&root),
         Command::Docs => docs::write(&root).map(|()| 0),
     };

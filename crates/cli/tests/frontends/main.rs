@@ -1,4 +1,5 @@
-//! The command lines of other tools, results imported from them, application benchmarks, and the examples.
+//! The command lines of other tools, results imported from them, application benchmarks, the examples, and the
+//! Python module.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -11,3 +12,4 @@ mod examples;
 mod hdparm;
 mod import;
 mod iozone;
+mod python;
