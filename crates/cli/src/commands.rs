@@ -21,6 +21,7 @@ mod test;
 mod trend;
 mod trim;
 mod watch;
+mod welcome;
 
 use anyhow::Result;
 use clap::{Args, CommandFactory, Parser, Subcommand};
@@ -46,11 +47,7 @@ macro_rules! subcommands {
         }
 
         impl Command {
-            /// Runs the command.
-            ///
-            /// # Errors
-            /// When the command fails; [`crate::error`] has the exit code.
-            pub fn run(&self) -> Result<u8> {
+            fn run(&self) -> Result<u8> {
                 match self {
                     $(Command::$name(arguments) => $main(arguments),)*
                 }
@@ -64,10 +61,20 @@ const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("FATHOM_BUIL
 
 /// A storage benchmark that cannot be fooled and does not fool its user.
 #[derive(Parser)]
-#[command(name = "fathom", version = VERSION, arg_required_else_help = true)]
+#[command(name = "fathom", version = VERSION)]
 pub struct Cli {
     #[command(subcommand)]
-    pub command: Command,
+    command: Option<Command>,
+}
+
+impl Cli {
+    /// Runs the command; without one, shows what can be done here.
+    ///
+    /// # Errors
+    /// When the command fails; [`crate::error`] has the exit code.
+    pub fn run(&self) -> Result<u8> {
+        self.command.as_ref().map_or_else(welcome::main, Command::run)
+    }
 }
 
 /// Help of a command: what it is for, examples, then the options.

@@ -21,7 +21,7 @@ fn main() -> ExitCode {
     let done = match commands::named_tool(name) {
         Some(tool) => tool(&arguments.collect::<Vec<_>>()),
         None => match Cli::from_arg_matches(&commands::program().get_matches()) {
-            Ok(cli) => cli.command.run(),
+            Ok(cli) => cli.run(),
             Err(error) => error.exit(),
         },
     };

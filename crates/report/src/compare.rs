@@ -1,5 +1,9 @@
 //! Two measurements compared, as text for a terminal and as JSON.
 
+mod pipeline;
+
+pub use pipeline::{junit, markdown};
+
 use crate::figures::in_unit;
 use crate::messages;
 use crate::style::Style;

@@ -16,6 +16,7 @@ pub mod html;
 pub mod inspect;
 pub mod json;
 pub mod judged_set;
+mod junit;
 pub mod messages;
 pub mod normal;
 mod options;

@@ -72,13 +72,21 @@ pub fn moto() -> Result<PathBuf, String> {
     pypi("moto", &["moto[s3,server]==5.2.5"])
 }
 
-/// A Python with what users of our module have: pandas, Arrow, and notebooks that can be executed.
+/// A Python with what users of our module have (pandas, Arrow, notebooks that can be executed), and the
+/// schemas of Kubernetes.
 ///
 /// # Errors
 /// What keeps it from being there: no Python with venv, or no network.
 pub fn python() -> Result<PathBuf, String> {
     let notebooks = ["nbclient==0.11.0", "ipykernel==7.4.0"];
-    pypi("python", &[&["pandas>=2,<4", "pyarrow>=14,<27", "mypy==2.4.1"], &notebooks[..]].concat())
+    pypi(
+        "python",
+        &[
+            &["pandas>=2,<4", "pyarrow>=14,<27", "mypy==2.4.1", "kubernetes-validate==1.37.0"],
+            &notebooks[..],
+        ]
+        .concat(),
+    )
 }
 
 /// The programs of releases: a directory beside the build, filled from PyPI when it is first asked for.

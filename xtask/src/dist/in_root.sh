@@ -1,3 +1,4 @@
+#!/bin/sh
 # In a fresh root: every package is installed, gives a first figure, and is removed without a trace.
 export HOME=/root FATHOM_ARCHIVE=/tmp/archive DEBIAN_FRONTEND=noninteractive
 cd /tmp

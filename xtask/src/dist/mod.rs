@@ -47,22 +47,19 @@ pub fn run(root: &Path, options: &Options) -> Result<()> {
     let build = Build::of_commit(root)?;
     let program = match &options.program {
         Some(program) => program.clone(),
-        None => build.program(&shop, program::X86_64)?,
+        None => build.program(&shop)?,
     };
     let documents = stage::documents(&shop, &program)?;
     stage::fill(&shop, &program, &documents)?;
     shop.tar(program::X86_64)?;
     shop.debian()?;
     shop.rpm()?;
-    if options.program.is_none() {
-        build.wheel(&shop)?;
-    }
     checks::all(&shop, options.program.is_none(), !options.no_root)?;
     if options.reproduce {
         build.reproduce(&shop, &program)?;
     }
     if options.aarch64 {
-        stage::fill(&shop, &build.program(&shop, program::AARCH64)?, &documents)?;
+        stage::fill(&shop, &build.for_arm(&shop)?, &documents)?;
         shop.tar(program::AARCH64)?;
     }
     shop.sums()

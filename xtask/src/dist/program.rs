@@ -28,57 +28,52 @@ impl Build {
         Ok(Build { commit: commit.trim().into() })
     }
 
-    /// Builds for `target` and returns the program.
-    pub fn program(&self, shop: &Workshop, target: &str) -> Result<PathBuf> {
-        self.in_directory(shop, target, &cargo::target_directory(shop.root))
-    }
-
-    fn in_directory(&self, shop: &Workshop, target: &str, directory: &Path) -> Result<PathBuf> {
-        call(Command::new("rustup").args(["target", "add", target]))?;
-        let mut cargo =
-            self.cargo(shop, directory, &["zigbuild", "--locked", "--package=fathom"])?;
-        cargo.args(["--profile=dist", "--target"]).arg(format!("{target}.{GLIBC}"));
-        call(&mut cargo)?;
-        Ok(directory.join(target).join("dist/fathom"))
-    }
-
-    /// The wheel, around the same program.
-    pub fn wheel(&self, shop: &Workshop) -> Result<()> {
-        let directory = cargo::target_directory(shop.root);
-        let mut maturin = Command::new(shop.tools.python("maturin"));
-        maturin
-            .args([
-                "build",
-                "--zig",
-                "--target",
-                X86_64,
-                "--compatibility",
-                "manylinux2014",
-                "--out",
-            ])
-            .arg(&shop.packages)
-            .current_dir(shop.root.join("python"));
-        self.environment(shop, &mut maturin, &directory)?;
-        call(&mut maturin)
+    /// Builds the program and the wheel around it, and returns the program.
+    pub fn program(&self, shop: &Workshop) -> Result<PathBuf> {
+        self.with_wheel(shop, &cargo::target_directory(shop.root), &shop.packages)
     }
 
     /// Builds again in another directory. An error where the bytes differ.
     pub fn reproduce(&self, shop: &Workshop, program: &Path) -> Result<()> {
-        let again = self.in_directory(shop, X86_64, &shop.packages.join("again"))?;
-        ensure!(
-            std::fs::read(program)? == std::fs::read(&again)?,
-            "{} differs from {}",
-            again.display(),
-            program.display()
-        );
+        let directory = shop.packages.join("again");
+        let again = self.with_wheel(shop, &directory, &directory.join("wheels"))?;
+        let (one, other) = (std::fs::read(program)?, std::fs::read(&again)?);
+        ensure!(one == other, "{} differs from {}", again.display(), program.display());
         println!("reproduced: {}", again.display());
         Ok(())
     }
 
-    fn cargo(&self, shop: &Workshop, directory: &Path, arguments: &[&str]) -> Result<Command> {
-        let mut command = cargo::command(shop.root, arguments);
-        self.environment(shop, &mut command, directory)?;
-        Ok(command)
+    /// One build for both: maturin calls cargo otherwise than cargo-zigbuild does, so that cargo would build
+    /// everything again.
+    fn with_wheel(&self, shop: &Workshop, directory: &Path, wheels: &Path) -> Result<PathBuf> {
+        let mut maturin = Command::new(shop.tools.python("maturin"));
+        maturin
+            .args(["build", "--zig", "--target", X86_64, "--compatibility", "manylinux2014"])
+            .arg("--out")
+            .arg(wheels)
+            .current_dir(shop.root.join("python"));
+        self.run(shop, &mut maturin, directory, X86_64)
+    }
+
+    /// The program for ARM, without a wheel.
+    pub fn for_arm(&self, shop: &Workshop) -> Result<PathBuf> {
+        call(Command::new("rustup").args(["target", "add", AARCH64]))?;
+        let build = ["zigbuild", "--locked", "--package=fathom", "--profile=dist", "--target"];
+        let mut zigbuild = cargo::command(shop.root, &build);
+        zigbuild.arg(format!("{AARCH64}.{GLIBC}"));
+        self.run(shop, &mut zigbuild, &cargo::target_directory(shop.root), AARCH64)
+    }
+
+    fn run(
+        &self,
+        shop: &Workshop,
+        build: &mut Command,
+        directory: &Path,
+        target: &str,
+    ) -> Result<PathBuf> {
+        self.environment(shop, build, directory)?;
+        call(build)?;
+        Ok(directory.join(target).join("dist/fathom"))
     }
 
     /// No path of this machine gets into the program.

@@ -2,7 +2,7 @@
 
 use crate::output::Output;
 use crate::{archived, exit};
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use judge::compare::{METRICS, Options};
@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 const EXAMPLES: &str = "\
 Examples:
   fathom compare latest~1 latest
-  fathom compare before.json after.json --tolerance=3% --metrics=iops,p99";
+  fathom compare before.json after.json --tolerance=3% --metrics=iops,p99
+  fathom compare base.json change.json --markdown --junit=result.xml";
 
 /// Arguments of `fathom compare`.
 #[derive(Args)]
@@ -36,8 +37,14 @@ pub struct Arguments {
           value_parser = PossibleValuesParser::new(METRICS))]
     metrics: Vec<String>,
     /// Print JSON.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "markdown")]
     json: bool,
+    /// Print Markdown, as a comment or a summary of a pipeline.
+    #[arg(long)]
+    markdown: bool,
+    /// Also write the figures as test cases in JUnit's XML.
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
 }
 
 /// Compares and prints. 0: nothing is slower beyond the tolerance; 2: usage error; 4: something is slower,
@@ -47,9 +54,14 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     let options = Options { tolerance: arguments.tolerance, metrics: arguments.metrics.clone() };
     let comparison = judge::compare::compare(&before, &after, &options);
     let mut output = Output::Stdout;
-    output.write(&match arguments.json {
-        true => report::compare::json(&comparison),
-        false => report::compare::text(&comparison, &output.style()),
+    if let Some(file) = &arguments.junit {
+        std::fs::write(file, report::compare::junit(&comparison))
+            .with_context(|| format!("cannot write '{}'", file.display()))?;
+    }
+    output.write(&match (arguments.json, arguments.markdown) {
+        (true, _) => report::compare::json(&comparison),
+        (_, true) => report::compare::markdown(&comparison),
+        _ => report::compare::text(&comparison, &output.style()),
     })?;
     let is_passed = !comparison.is_slower() && comparison.obstacle().is_none();
     Ok(if is_passed { 0 } else { exit::GATE })

@@ -19,6 +19,9 @@ Examples:
   fathom test --quick --json /data
   fathom test --thorough --size=16g /data";
 
+/// How long a test of the normal length takes.
+pub const DURATION: &str = "two minutes";
+
 /// Arguments of `fathom test`.
 #[derive(Args)]
 #[command(before_help = EXAMPLES)]

@@ -1,5 +1,5 @@
-//! The command lines of other tools, results imported from them, application benchmarks, the examples, and the
-//! Python module.
+//! The command lines of other tools, results imported from them, application benchmarks, the examples, the Python
+//! module, and what is made of the program for containers and pipelines.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -12,4 +12,5 @@ mod examples;
 mod hdparm;
 mod import;
 mod iozone;
+mod packaging;
 mod python;
