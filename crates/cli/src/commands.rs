@@ -9,6 +9,7 @@ mod examples;
 mod inspect;
 mod knee;
 mod manual;
+mod names;
 mod plot;
 mod precondition;
 mod report;
@@ -140,6 +141,9 @@ subcommands! {
     Man(manual::ManArguments) => |arguments: &manual::ManArguments| manual::man(arguments, program()),
     /// Print completions for bash, zsh, fish and other shells.
     Completions(manual::CompletionArguments) => |arguments: &manual::CompletionArguments| manual::completions(arguments, program()),
+    /// Print names that completions complete.
+    #[command(hide = true)]
+    Names(names::Arguments) => names::main,
     /// Run as dd: same operands, same last lines, then how reliable they are. Also when called as `dd`.
     #[command(disable_help_flag = true)]
     Dd(RawArguments) => |raw: &RawArguments| compat::main(compat::dd::main, &raw.words),

@@ -8,10 +8,12 @@ pub mod import;
 mod load;
 pub mod logs;
 mod native;
+mod shareable;
 pub mod sweep;
 
 pub use load::{load, load_set};
 pub use native::{RecordError, save, save_set, write_atomically};
+pub use shareable::shareable;
 
 /// Records made up for tests, those that the tests of reports use too.
 #[cfg(test)]

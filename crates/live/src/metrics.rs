@@ -310,4 +310,19 @@ mod tests {
         assert!(text(&[]).starts_with("# HELP fathom_runs "));
         assert!(text(&[]).contains("\nfathom_runs 0\n"));
     }
+
+    #[test]
+    fn the_dashboard_asks_for_figures_that_there_are() {
+        let dashboard = include_str!("../../../packaging/grafana/dashboard.json");
+        let source = include_str!("metrics.rs");
+        let names = dashboard.split("fathom_").skip(1).map(|rest| {
+            let end = rest.find(|letter: char| !letter.is_ascii_lowercase() && letter != '_');
+            format!("\"fathom_{}\"", &rest[..end.unwrap_or(rest.len())])
+        });
+        let names: Vec<String> = names.collect();
+        assert!(names.len() > 15, "{names:?}");
+        for name in names {
+            assert!(source.contains(&name), "{name}");
+        }
+    }
 }

@@ -48,6 +48,8 @@ const NEEDED: &[Package] = &[
     Package { name: "chromium-driver", program: "chromedriver" },
     // Serves WebDAV.
     Package { name: "nginx", program: "nginx" },
+    // Checks metrics.
+    Package { name: "prometheus", program: "promtool" },
     // Renders the man page.
     Package { name: "groff-base", program: "groff" },
 ];

@@ -57,7 +57,23 @@ pub fn man(arguments: &ManArguments, program: Command) -> Result<u8> {
 pub fn completions(arguments: &CompletionArguments, program: Command) -> Result<u8> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut documented(program), "fathom", &mut script);
-    Output::Stdout.write(&String::from_utf8_lossy(&script)).map(|()| 0)
+    let script = with_names(arguments.shell, &String::from_utf8_lossy(&script));
+    Output::Stdout.write(&script).map(|()| 0)
+}
+
+/// The script with what completes names that only the program knows, see `fathom names`.
+fn with_names(shell: Shell, script: &str) -> String {
+    match shell {
+        Shell::Bash => script.to_owned() + include_str!("manual/fathom.bash"),
+        Shell::Fish => script.to_owned() + include_str!("manual/fathom.fish"),
+        // zsh calls the function that is named as the file.
+        Shell::Zsh => {
+            let renamed = script.replacen("\n_fathom() {", "\n_fathom_of_options() {", 1);
+            let end = "if [ \"$funcstack[1]\" = \"_fathom\" ]";
+            renamed.replacen(end, &format!("{}{end}", include_str!("manual/fathom.zsh")), 1)
+        }
+        _ => script.to_owned(),
+    }
 }
 
 fn write_pages(program: &Command, directory: &Path) -> Result<()> {

@@ -4,6 +4,7 @@ use crate::commands::plot::{SCALE, named};
 use crate::output::{describe, say, write_file};
 use anyhow::Result;
 use clap::Args;
+use record::RecordSet;
 use report::judged_set::JudgedSet;
 use report::{html, pictures};
 use runner::Refusal;
@@ -13,7 +14,8 @@ use std::path::{Path, PathBuf};
 const EXAMPLES: &str = "\
 Examples:
   fathom report latest -o report.html
-  fathom report a.json b.json -o comparison.html";
+  fathom report a.json b.json -o comparison.html
+  fathom report latest --share -o report.html";
 
 /// Arguments of `fathom report`.
 #[derive(Args)]
@@ -33,6 +35,9 @@ pub struct Arguments {
     /// on [default: varied if options vary, else iops, or percentiles for a short run].
     #[arg(long, value_name = "NAME")]
     chart: Option<String>,
+    /// Leave out what others need not see: serial numbers, host names, paths, command lines.
+    #[arg(long)]
+    share: bool,
 }
 
 /// The format of a file.
@@ -75,7 +80,8 @@ fn output(text: &str) -> Result<PathBuf, String> {
 /// Writes the files. 0: done; 1: a file could not be written; 2: usage error.
 pub fn main(arguments: &Arguments) -> Result<u8> {
     let runs = named(&arguments.runs);
-    let loaded = runs.iter().map(|(name, path)| load(name, path, runs.len() == 1));
+    let seen = |set: RecordSet| if arguments.share { formats::shareable(&set) } else { set };
+    let loaded = runs.iter().map(|(name, path)| load(name, path, runs.len() == 1, &seen));
     let judged_sets = loaded.collect::<Result<Vec<JudgedSet>, String>>().map_err(Refusal::usage)?;
     let is_picture = |path: &PathBuf| matches!(form(path), Some(Form::Svg | Form::Png | Form::Pdf));
     if arguments.chart.is_some() && !arguments.output.iter().any(is_picture) {
@@ -126,18 +132,23 @@ fn picture_of(judged_sets: &[JudgedSet], arguments: &Arguments) -> Result<charts
     }
 }
 
-/// Loads and judges the records of an argument.
-fn load(name: &str, path: &Path, is_alone: bool) -> Result<JudgedSet, String> {
+/// Loads and judges the records of an argument, as `seen` by the reader.
+fn load(
+    name: &str,
+    path: &Path,
+    is_alone: bool,
+    seen: &impl Fn(RecordSet) -> RecordSet,
+) -> Result<JudgedSet, String> {
     if formats::sweep::is_sweep(path) {
         let (manifest, set) = formats::sweep::open(path).map_err(|e| describe(&e.into()))?;
-        return Ok(JudgedSet::of_sweep(name, &manifest.design, set));
+        return Ok(JudgedSet::of_sweep(name, &manifest.design, seen(set)));
     }
     let set = crate::archived::load(path).map_err(|error| describe(&error))?;
-    let judged_set = JudgedSet::new(name, set);
+    let judged_set = JudgedSet::new(name, seen(set));
     // Several records are compared with each other, not with earlier ones.
     let before = if is_alone { crate::archived::load_previous(path) } else { None };
     Ok(match before {
-        Some((id, earlier)) => judged_set.since(&id, earlier),
+        Some((id, earlier)) => judged_set.since(&id, seen(earlier)),
         None => judged_set,
     })
 }

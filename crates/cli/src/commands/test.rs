@@ -1,14 +1,17 @@
 //! `fathom test`: a standard test of the storage under a path.
 
-use crate::output::{Output, say};
+use crate::output::{Output, say, write_file};
 use crate::suites::scratch::{Scratch, size_refusal};
 use crate::suites::{self, SuiteOptions};
 use anyhow::Result;
 use clap::Args;
 use host::TargetQuery;
-use record::{Bytes, DeviceKind};
+use record::{Bytes, DeviceKind, RecordSet};
+use report::judged_set::JudgedSet;
+use report::style::Style;
 use runner::Runner;
 use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use suite::Target;
 use suite::test::{Disk, Length};
 
@@ -17,6 +20,7 @@ const EXAMPLES: &str = "\
 Examples:
   fathom test /data
   fathom test --quick --json /data
+  fathom test --share=result.html /data
   fathom test --thorough --size=16g /data";
 
 /// How long a test of the normal length takes.
@@ -46,6 +50,10 @@ pub struct Arguments {
     /// Seed of the order of runs and of their offsets [default: differs from test to test].
     #[arg(long)]
     seed: Option<u64>,
+    /// Also write the result for others, without serial numbers, host names and paths: all of it in one
+    /// page if FILE ends in .html, the table as text otherwise.
+    #[arg(long, value_name = "FILE")]
+    share: Option<PathBuf>,
     #[command(flatten)]
     output: suites::OutputArguments,
 }
@@ -86,12 +94,27 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
                 + &format!("Seed:   {seed}\n")
         }
     })?;
+    if let Some(path) = &arguments.share {
+        share(path, &set)?;
+    }
     if arguments.keep {
         say(&format!("file kept: {}\n", file.path));
     }
     end?;
     let failed = saved.is_lost || !conclusion.failures.is_empty();
     Ok(suites::exit_code(conclusion.interrupted_by, failed))
+}
+
+/// Writes the result for others.
+fn share(path: &Path, set: &RecordSet) -> Result<()> {
+    let set = formats::shareable(set);
+    let text = match path.extension().is_some_and(|ending| ending == "html") {
+        true => report::html::document(&[JudgedSet::new("test", set)]),
+        false => report::suite::test(&suite::test::conclude(&set), &Style::default()),
+    };
+    write_file(path, text.as_bytes()).map_err(anyhow::Error::msg)?;
+    say(&format!("to share: {}\n", path.display()));
+    Ok(())
 }
 
 /// The disks below the test's file that can be read. Says which cannot.

@@ -88,7 +88,7 @@ fn the_job_in_the_manifest_is_a_job() {
         .join("\n")
         .replace("/data", &directory.path().display().to_string());
     fs::write(directory.path().join("etcd.fio"), text + "\n").unwrap();
-    let arguments = ["run", "etcd.fio", "--size=230k", "--accept=sync.p99<10s"];
+    let arguments = ["run", "etcd.fio", "--size=2300k", "--accept=sync.p99<10s"];
     run(Command::new(FATHOM).args(arguments).current_dir(directory.path())).expect(0);
 }
 

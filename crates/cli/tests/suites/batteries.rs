@@ -96,8 +96,12 @@ fn memory_is_called_memory() {
     let directory = scratch();
     let memory =
         Mounted::new(&["-t", "tmpfs", "-o", "size=64m"], "tmpfs", directory.path().join("memory"));
-    let ran = fathom_in(directory.path(), "test", &["memory", "--quick", "--size=16m"]).expect(0);
+    let arguments = ["memory", "--quick", "--size=16m", "--share=shared.txt"];
+    let ran = fathom_in(directory.path(), "test", &arguments).expect(0);
     assert!(ran.out.contains("This is memory, not a disk"), "{}", ran.out);
+    let shared = fs::read_to_string(directory.path().join("shared.txt")).unwrap();
+    assert!(ran.out.starts_with(&shared) && shared.contains("rand read 4 KiB"), "{shared}");
+    assert!(ran.err.contains("to share: shared.txt\n"), "{}", ran.err);
     assert_eq!(names(memory.path()), Vec::<String>::new());
 }
 

@@ -4,6 +4,7 @@
 mod common;
 
 mod feed;
+mod first_minute;
 mod inspect;
 mod inspect_trees;
 mod live_run;

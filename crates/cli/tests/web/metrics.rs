@@ -37,6 +37,18 @@ fn value(text: &str, series: &str) -> Option<f64> {
     text.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' ')?.parse().ok())
 }
 
+/// Prometheus's own tool finds nothing wrong with the metrics.
+#[track_caller]
+fn promtool_accepts(metrics: &str) {
+    let check = "promtool check metrics";
+    let mut promtool = Command::new("sh");
+    let input = scratch();
+    let path = input.path().join("metrics");
+    std::fs::write(&path, metrics).unwrap();
+    let ran = run(promtool.args(["-c", &format!("{check} < '{}'", path.display())]));
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{metrics}");
+}
+
 #[track_caller]
 fn served(port: u16, arguments: &[&str]) -> Running {
     let directory = scratch();
@@ -63,6 +75,7 @@ fn figures_are_served_while_it_runs_and_count_up() {
     assert!(text.contains("content-type: text/plain; version=0.0.4"), "{text}");
     assert!(value(&text, &series("fathom_job_iops")).unwrap() > 0.0);
     assert!(text.contains("# TYPE fathom_job_ios_total counter\n"));
+    promtool_accepts(text.split_once("\r\n\r\n").unwrap().1);
     for path in ["/", "/../etc/passwd", "/metrics/../..", "/metrics%00"] {
         let answer =
             asked(port, &format!("GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"));
