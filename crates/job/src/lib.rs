@@ -38,9 +38,9 @@ pub use model::{
     LockFile, Logs, Measure, MemoryKind, Merge, Named, Net, NumaMemory, ObjectMix, ObjectSet,
     ObjectWork, Pattern, Payload, PriorityShare, Process, ProcessContext, Program, Protocol, Queue,
     Rate, RateProcess, ReadUse, ReadWrite, Replay, Retry, Secret, Sequencer, SequentialOrder,
-    Served, Size, SplitEntry, StatCall, SteadyCriterion, SteadyFigure, SteadyLimit, SteadyState,
-    StoreKind, SyncFileRange, SyncMode, Syncing, Target, ThinkTime, Timing, Tls, Verify,
-    VerifyMethod, WriteHint, ZoneMode, ZoneShare, Zones,
+    Served, SgWriteMode, Size, SplitEntry, StatCall, SteadyCriterion, SteadyFigure, SteadyLimit,
+    SteadyState, StoreKind, SyncFileRange, SyncMode, Syncing, Target, ThinkTime, Timing, Tls,
+    Verify, VerifyMethod, WriteHint, ZoneMode, ZoneShare, Zones,
 };
 pub use record::{Engine, Medium};
 pub use secrets::{hide_in_arguments, hide_secrets};

@@ -22,6 +22,11 @@ pub(crate) fn check(job: &Job, diagnostics: &mut Diagnostics) {
             let what = format!("ftruncate cannot answer rw={}", job.pattern.rw.name());
             diagnostics.usage(job, "rw", what, "give write or randwrite");
         }
+        Engine::IoUring if options.readfua => {
+            let text = "readfua has no effect here: the kernel passes no FUA with reads of io_uring, \
+                        only with commands of sg and io_uring_cmd";
+            diagnostics.warn(job, text);
+        }
         _ => {}
     }
     check_offload(job, diagnostics);

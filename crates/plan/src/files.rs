@@ -192,6 +192,9 @@ impl<'a> Files<'a> {
             TargetKind::File | TargetKind::Missing => {
                 (TargetKind::File, Extent::File(target.size.0.max(laid)))
             }
+            TargetKind::Char if target.size.0 > 0 => {
+                (TargetKind::Char, Extent::Device(target.size.0))
+            }
             TargetKind::Directory => (TargetKind::Directory, Extent::File(0)),
             kind => (kind, Extent::Endless),
         })

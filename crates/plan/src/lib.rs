@@ -39,8 +39,8 @@ pub use job::{BlockPattern, Named, VerifyMethod};
 pub use job::{
     BufferContent, Buffers, CpuLoad, DedupeMode, Distribution, Engine, EngineOptions, ErrorPolicy,
     ExitScope, Layout, LockFile, Medium, MemoryKind, NumaMemory, Program, RateProcess, ReadUse,
-    ReadWrite, Retry, Sequencer, SequentialOrder, Size, StatCall, SteadyCriterion, SteadyFigure,
-    SteadyLimit, SyncFileRange, SyncMode, Syncing, ThinkTime, WriteHint, ZoneShare,
+    ReadWrite, Retry, Sequencer, SequentialOrder, SgWriteMode, Size, StatCall, SteadyCriterion,
+    SteadyFigure, SteadyLimit, SyncFileRange, SyncMode, Syncing, ThinkTime, WriteHint, ZoneShare,
 };
 pub use job::{ObjectMix, ObjectWork};
 pub use job::{Payload, PriorityShare, Protocol, Secret, StoreKind, Tls};

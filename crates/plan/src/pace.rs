@@ -47,7 +47,7 @@ pub(crate) fn queue(job: &Job, diagnostics: &mut Diagnostics) -> Queue {
         engine: given.engine,
         options: given.options.clone(),
         offload: given.offload,
-        direct: given.direct,
+        direct: given.direct || given.engine.sends_commands(),
         atomic: atomic(job, diagnostics),
         depth,
         program_at: program_at(job),

@@ -79,7 +79,7 @@ pub(crate) fn check_target(
         diagnostics.ending(Errno::NotThere).refuse(job, named_by(job), what, "check its name");
         return false;
     }
-    if let Some((errno, what, cure)) = unsuitable(job, target.kind) {
+    if let Some((errno, what, cure)) = unsuitable(job, target.kind).or(unspoken(job, target)) {
         diagnostics.ending(errno).refuse(job, named_by(job), format!("{path} {what}"), cure);
         return false;
     }
@@ -88,7 +88,9 @@ pub(crate) fn check_target(
     }
     check_trim(job, path, target, facts, diagnostics);
     check_permission(job, path, target, facts, diagnostics);
-    if target.kind == TargetKind::Block && changes(job) {
+    // A device that takes commands may have a block device for the same disk.
+    let is_disk = target.kind == TargetKind::Char && target.device.is_some();
+    if (target.kind == TargetKind::Block || is_disk) && changes(job) {
         check_uses(job, path, target, facts, policy, diagnostics);
     }
     true
@@ -125,6 +127,23 @@ fn unsuitable(job: &Job, kind: TargetKind) -> Option<(Errno, &'static str, &'sta
     }
 }
 
+/// The error, reason and remedy if the job's engine and a target do not speak the same language:
+/// commands or reads and writes.
+fn unspoken(job: &Job, target: &TargetFacts) -> Option<(Errno, &'static str, &'static str)> {
+    let commands = job.queue.engine.sends_commands();
+    match target.kind {
+        TargetKind::File | TargetKind::Missing if commands => {
+            let what = "is no device, and the engine sends commands to devices";
+            Some((Errno::Invalid, what, "name a device, such as /dev/sg0"))
+        }
+        TargetKind::Char if !commands && target.device.is_some() => {
+            let what = "takes commands only, no reads and writes";
+            Some((Errno::Invalid, what, "set ioengine=sg, or name its block device"))
+        }
+        _ => None,
+    }
+}
+
 /// Whether a trim of this device resets a zone, which needs no discards.
 fn resets_zones(job: &Job, device: &DeviceFacts) -> bool {
     let zoned = device.zoned.as_deref().is_some_and(|zoned| zoned != "none");
@@ -141,7 +160,7 @@ fn check_trim(
 ) {
     let verified = job.verify.trim_percentage > 0 && verify::method(job).is_some();
     let trims = job.pattern.rw.trims() || (verified && changes(job));
-    if !trims || job.queue.engine == Engine::Falloc {
+    if !trims || job.queue.engine == Engine::Falloc || job.queue.engine.sends_commands() {
         return;
     }
     if target.kind != TargetKind::Block && job.replay.is_on() {
@@ -305,6 +324,10 @@ fn direct_unit(
     diagnostics: &mut Diagnostics,
 ) -> Option<(u64, String)> {
     let target = facts.targets.get(path)?;
+    if job.queue.engine.sends_commands() {
+        let device = facts.devices.get(target.device.as_ref()?)?;
+        return Some((device.logical_block.0, format!("the logical block of {}", device.name)));
+    }
     let raw = matches!(target.kind, TargetKind::Char | TargetKind::Fifo);
     let cached = job.queue.engine == Engine::Mmap || !job.queue.engine.moves_data();
     if !job.queue.direct || raw || cached {

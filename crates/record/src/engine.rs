@@ -46,6 +46,8 @@ use Submission::{Batched, OneByOne, Queued};
 enum Target {
     /// Data of files or devices, which are opened.
     Data,
+    /// Devices, which are opened and sent commands: no page cache lies between.
+    Commands,
     /// Allocation or size of files, which are opened.
     Space,
     /// Names in directories. No file is opened, and each gets one I/O per pass.
@@ -59,7 +61,7 @@ enum Target {
     /// Nothing: I/O has no offset, no length and no file.
     Time,
 }
-use Target::{Data, Memory, Names, Objects, Socket, Space, Time};
+use Target::{Commands, Data, Memory, Names, Objects, Socket, Space, Time};
 
 /// What an engine does with the names of files or directories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,6 +130,7 @@ engines! {
     Dirdelete: "dirdelete", "removes directories", OneByOne, removes(true);
     PageFault: "page_fault", "touches pages of a mapping", OneByOne, Memory;
     Exec: "exec", "runs a program", OneByOne, Time;
+    Sg: "sg", "SCSI commands through the sg driver", Queued, Commands;
     Http: "http", "objects of an S3, WebDAV or Swift store", Queued, Objects;
 }
 
@@ -138,7 +141,6 @@ const fn unbuilt(name: &'static str, doc: &'static str, needs: &'static str) -> 
 /// Engines of fio's that are refused by name.
 pub const UNBUILT_ENGINES: &[UnbuiltEngine] = &[
     unbuilt("io_uring_cmd", "NVMe commands through io_uring", "an NVMe or SCSI character device"),
-    unbuilt("sg", "SCSI commands through the sg driver", "a device behind /dev/sg"),
     unbuilt("e4defrag", "moves the extents of ext4 files", "EXT4_IOC_MOVE_EXT on an ext4"),
     unbuilt("nbd", "a network block device", "libnbd"),
     unbuilt("nfs", "NFS without the kernel", "libnfs"),
@@ -208,7 +210,7 @@ impl Engine {
     /// The target of its I/O.
     pub const fn medium(self) -> Medium {
         match self.row().target {
-            Data => Medium::Data,
+            Data | Commands => Medium::Data,
             Space | Names(_) => Medium::Metadata,
             Memory => Medium::Memory,
             Socket => Medium::Socket,
@@ -219,7 +221,7 @@ impl Engine {
 
     /// Whether data moves between memory and a file or device.
     pub const fn moves_data(self) -> bool {
-        matches!(self.row().target, Data)
+        matches!(self.row().target, Data | Commands)
     }
 
     /// Whether it changes the allocation or size of files, and none of their data.
@@ -227,9 +229,15 @@ impl Engine {
         matches!(self.row().target, Space)
     }
 
+    /// Whether it sends commands to devices by itself: page cache, O_DIRECT and the counters of the
+    /// block layer have no part in its I/O.
+    pub const fn sends_commands(self) -> bool {
+        matches!(self.row().target, Commands)
+    }
+
     /// Whether files are opened before its I/O.
     pub const fn opens_files(self) -> bool {
-        matches!(self.row().target, Data | Space)
+        matches!(self.row().target, Data | Commands | Space)
     }
 
     /// What it does with names; `None` if it does not work on names.
@@ -242,7 +250,7 @@ impl Engine {
 
     /// Whether its I/O involves a filesystem or a device.
     pub const fn has_targets(self) -> bool {
-        matches!(self.row().target, Data | Space | Names(_))
+        matches!(self.row().target, Data | Commands | Space | Names(_))
     }
 }
 
@@ -259,6 +267,6 @@ mod tests {
                 assert!(UNBUILT_ENGINES.iter().all(|unbuilt| unbuilt.name != *name), "{name}");
             }
         }
-        assert_eq!(Engine::named("sg"), None);
+        assert_eq!(Engine::named("rados"), None);
     }
 }

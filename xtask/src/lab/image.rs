@@ -1,5 +1,6 @@
 //! The kernel and the first file system of the guest.
 
+use super::guest::Device;
 use anyhow::{Context, Result, ensure};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -24,6 +25,8 @@ pub struct Content<'a> {
     pub modules: &'a [&'a str],
     /// Other programs of this machine.
     pub tools: &'a [&'a str],
+    /// Devices beside its NVMe disks.
+    pub devices: &'a [Device],
 }
 
 const INIT: &str = "#!/bin/busybox sh
@@ -49,11 +52,13 @@ pub fn make(directory: &Path, content: &Content) -> Result<Image> {
     if guest.exists() {
         fs::remove_dir_all(&guest)?;
     }
-    for name in ["bin", "proc", "sys", "dev", "tmp", "modules"] {
+    for name in ["bin", "proc", "sys", "dev", "tmp", "mnt", "modules"] {
         fs::create_dir_all(guest.join(name))?;
     }
     fs::copy("/bin/busybox", guest.join("bin/busybox")).context("/bin/busybox (busybox-static)")?;
     fs::copy(content.program, guest.join("bin/fathom"))?;
+    // Symbols of a debug build would fill the guest's memory.
+    let _ = Command::new("strip").arg(guest.join("bin/fathom")).status();
     libraries(content.program, &guest)?;
     for tool in content.tools {
         let path = tool_path(tool)?;

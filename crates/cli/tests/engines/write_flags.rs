@@ -53,7 +53,7 @@ fn fua_writes_are_done_and_a_fua_read_is_said_to_be_none() {
 fn what_needs_an_engine_that_is_not_built_says_what_it_needs() {
     let directory = scratch();
     for (option, needs) in [
-        ("--ioengine=sg", "a device behind /dev/sg"),
+        ("--ioengine=rdma", "librdmacm"),
         ("--ioengine=libzbc", "zonemode=zbd works on zoned block devices without it"),
         ("--dataplacement=fdp", "the io_uring_cmd engine"),
     ] {

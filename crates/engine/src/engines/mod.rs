@@ -21,6 +21,7 @@ pub mod psync;
 pub mod pvsync;
 pub mod pvsync2;
 mod ring;
+pub mod sg;
 pub mod space;
 pub mod splice;
 pub mod sync;
@@ -68,6 +69,7 @@ pub fn visit_ring<V: RingVisitor>(queue: &Queue, visitor: V) -> V::Output {
         Engine::Libaio => visitor.visit::<libaio::Libaio, true>(),
         Engine::Posixaio => visitor.visit::<posixaio::Posixaio, true>(),
         Engine::IoUring => visitor.visit::<io_uring::IoUring, true>(),
+        Engine::Sg => visitor.visit_general::<sg::Sg, true>(),
         Engine::Http => visitor.visit_general::<http::Http, true>(),
         _ => visitor.visit_general::<SyncRing, false>(),
     }

@@ -29,6 +29,8 @@ pub struct OpenFlags {
     pub create: bool,
     /// O_DIRECT.
     pub direct: bool,
+    /// The engine sends commands to devices.
+    pub commands: bool,
     /// O_SYNC or O_DSYNC.
     pub sync: SyncMode,
 }
@@ -46,6 +48,7 @@ impl OpenFlags {
             create: worker.layout.allow_create
                 && ((rw.writes() && !verifies_only) || worker.layout.on_open),
             direct: worker.queue.direct,
+            commands: worker.queue.engine.sends_commands(),
             sync: worker.syncing.mode,
         }
     }
@@ -67,7 +70,8 @@ impl OpenFlags {
             SyncMode::Sync => libc::O_SYNC,
             SyncMode::Dsync => libc::O_DSYNC,
         };
-        if self.direct {
+        // Devices that take commands have no page cache to bypass, and may refuse the flag.
+        if self.direct && !(self.commands && kind == TargetKind::Char) {
             flags |= libc::O_DIRECT;
         }
         let mut options = OpenOptions::new();

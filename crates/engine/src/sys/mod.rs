@@ -11,6 +11,7 @@ pub mod files;
 pub mod io;
 pub mod memory;
 pub mod posix_aio;
+pub mod scsi;
 pub mod space;
 #[cfg(test)]
 pub mod testing;

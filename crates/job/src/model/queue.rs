@@ -1,6 +1,6 @@
 //! Engine, depth, and when data is made durable.
 
-use super::engine::{CpuLoad, Program, StatCall};
+use super::engine::{CpuLoad, Program, SgWriteMode, StatCall};
 use super::named::named;
 use super::net::Net;
 use super::numbered::ObjectSet;
@@ -70,8 +70,14 @@ pub struct EngineOptions {
     pub cmdprio_hint: Option<(u16, u16)>,
     /// `cmdprio_bssplit`, of reads and of writes.
     pub cmdprio_split: [Vec<PriorityShare>; 2],
-    /// `writefua`: RWF_DSYNC on writes of io_uring.
+    /// `readfua`: FUA on reads.
+    pub readfua: bool,
+    /// `writefua`: FUA on writes; RWF_DSYNC with io_uring.
     pub writefua: bool,
+    /// `sg_write_mode`.
+    pub sg_write_mode: SgWriteMode,
+    /// `stream_id` of WRITE STREAM; 0: one that is opened for the run.
+    pub stream: u16,
     /// `thp`: transparent huge pages for mmap.
     pub thp: bool,
     /// `stat_type`: the call that filestat and dirstat time.

@@ -2,9 +2,7 @@
 
 use super::Group::Engine;
 use super::field::field;
-use super::row::{
-    NO_MAX, PASSTHROUGH, SCSI_GENERIC, boolean, choice, flag, int, ints, rows, same, text, value,
-};
+use super::row::{NO_MAX, PASSTHROUGH, boolean, choice, flag, int, ints, rows, same, text, value};
 use super::{Choice, OptionDef, set};
 
 const URINGS: &[&str] = &["io_uring", "io_uring_cmd"];
@@ -12,9 +10,6 @@ const PRIO: &[&str] = &["io_uring", "io_uring_cmd", "libaio"];
 const NETS: &[&str] = &["net", "netsplice"];
 const GLUSTER: &[&str] = &["gfapi", "gfapi_async"];
 const CEPH: &[&str] = &["rados", "rbd"];
-
-const NO_FUA_READ: &str =
-    "the kernel passes no FUA with reads of io_uring, only with commands of sg and io_uring_cmd";
 
 const WRITE_MODES: &[Choice] = &[
     value("write", "plain writes"),
@@ -181,13 +176,17 @@ pub(super) const LOCAL: &[OptionDef] = rows! {
 
     /// Set FUA on reads
     ///
-    /// Reads then bypass the device's cache.
-    "readfua" => boolean(Engine).of(&["sg", "io_uring", "io_uring_cmd"]).warned(NO_FUA_READ),
+    /// Reads then bypass the device's cache. It has no effect with io_uring: the kernel passes FUA with
+    /// commands only.
+    "readfua" => boolean(Engine)
+        .of(&["sg", "io_uring", "io_uring_cmd"])
+        .sets(field!(queue.options.readfua)),
 
     /// Set FUA on writes
     ///
     /// Writes are durable when they complete: RWF_DSYNC on each write, which the kernel implements
-    /// with FUA, or with a flush if the device has no FUA.
+    /// with FUA, or with a flush if the device has no FUA. With sg and io_uring_cmd the bit of the
+    /// command; only plain writes have it.
     "writefua" => boolean(Engine)
         .of(&["sg", "io_uring", "io_uring_cmd"])
         .sets(field!(queue.options.writefua)),
@@ -257,12 +256,20 @@ pub(super) const LOCAL: &[OptionDef] = rows! {
     /// SCSI command that a write becomes
     ///
     /// Some of them read or compare and write nothing.
-    "sg_write_mode" => choice(Engine, SG_MODES).of(&["sg"]).default("write").needs(SCSI_GENERIC),
+    "sg_write_mode" => choice(Engine, SG_MODES)
+        .of(&["sg"])
+        .default("write")
+        .sets(field!(queue.options.sg_write_mode))
+        .recorded(),
 
     /// Stream of WRITE STREAM(16)
     ///
-    /// Has a meaning with sg_write_mode=write_stream.
-    "stream_id" => int(Engine, 0, NO_MAX).of(&["sg"]).default("0").needs(SCSI_GENERIC),
+    /// Only used with sg_write_mode=write_stream. 0 opens a stream on each device and closes it at the
+    /// end.
+    "stream_id" => int(Engine, 0, 0xffff)
+        .of(&["sg"])
+        .default("0")
+        .sets(field!(queue.options.stream)),
 
     /// Share of a CPU to use, per cent
     ///

@@ -17,8 +17,6 @@ pub(super) const MICROSECOND: Nanos = Nanos(1_000);
 /// What options of io_uring_cmd need.
 pub(super) const PASSTHROUGH: &str =
     "the io_uring_cmd engine (commands passed through to an NVMe or SCSI character device)";
-/// What options of sg need.
-pub(super) const SCSI_GENERIC: &str = "the sg engine (SCSI commands to a device behind /dev/sg)";
 
 /// The access of an option that does not change a job.
 const NO_ACCESS: Access = Access { set: |_, _| Ok(()), get: None };

@@ -1,0 +1,158 @@
+//! Engines that speak to devices: each case is a few lines of shell in the guest, which fail if the
+//! engine does not do what it says.
+
+use super::guest::Device;
+use std::fmt::Write;
+
+/// Modules of their devices.
+pub const MODULES: &[&str] =
+    &["scsi_debug dev_size_mb=64 lbpu=1 lbpws=1 lbprz=1 unmap_max_desc=8", "sg"];
+/// Programs of this machine that cases call.
+pub const TOOLS: &[&str] = &[];
+/// Devices that only the cases need.
+pub const DEVICES: &[Device] = &[];
+
+/// An engine on a device.
+pub struct Case {
+    /// `ENGINE-WHAT`.
+    name: &'static str,
+    /// In words, for the table.
+    proves: &'static str,
+    /// Not with `--quick`.
+    is_long: bool,
+    /// Lines of shell; the first that fails ends the case.
+    steps: &'static str,
+}
+
+/// What each case begins with.
+const PROLOGUE: &str = "
+run() { fathom run --output=/tmp/out --name=lab --allow-destroy=\"$D\" --filename=\"$D\" \"$@\" || {
+  cat /tmp/out; return 1; }; }
+refused() { ! fathom run --output=/tmp/out --name=lab --allow-destroy=\"$D\" --filename=\"$D\" \"$@\"; }
+same() { cmp -n \"$3\" \"$1\" \"$2\"; }
+";
+
+const CASES: &[Case] = &[
+    Case {
+        name: "sg-queue",
+        proves: "an sg device: writes in a queue of 32, read back and verified, FUA, hipri",
+        is_long: false,
+        steps: "D=/dev/sg0
+run --ioengine=sg --rw=randwrite --bs=4k --size=4m --iodepth=32 --verify=crc32c --hipri=1
+run --ioengine=sg --rw=randrw --bs=512 --size=1m --iodepth=4 --readfua=1 --writefua=1
+grep -q 'depth.*4' /tmp/out
+run --ioengine=sg --rw=write --bs=64k --size=1m --fsync=4",
+    },
+    Case {
+        name: "sg-block",
+        proves: "a SCSI block device: the data lies where offsets say; a trim empties it",
+        is_long: false,
+        steps: "D=/dev/sda
+run --ioengine=sg --rw=write --bs=4k --size=1m --offset=1m --buffer_pattern=0xa5
+tr '\\0' '\\245' </dev/zero | head -c 1048576 >/tmp/pattern
+dd if=/dev/sda of=/tmp/read bs=1M skip=1 count=1 iflag=direct
+cmp /tmp/read /tmp/pattern
+run --ioengine=sg --rw=trim --bs=64k --size=1m --offset=1m
+dd if=/dev/sda of=/tmp/read bs=1M skip=1 count=1 iflag=direct
+head -c 1048576 /dev/zero >/tmp/zeros
+cmp /tmp/read /tmp/zeros",
+    },
+    Case {
+        name: "sg-modes",
+        proves: "sg_write_mode: write_same, without data, verify with and without comparison",
+        is_long: false,
+        steps: "D=/dev/sg0
+same() { run --ioengine=sg --rw=write --bs=8k --size=256k --buffer_pattern=\"$2\" --sg_write_mode=$1; }
+differs() { ! same $1 $2 >/tmp/refused || return 1; grep -q 'miscompare' /tmp/refused; }
+same write 0x5a
+same verify_bytchk_01 0x5a
+same verify_bytchk_11 0x5a
+same verify_bytchk_00 0x11
+differs verify_bytchk_01 0x5b
+differs verify_bytchk_11 0x5b
+same write_same 0x66
+same verify_bytchk_01 0x66
+same write_same_ndob 0x77
+same verify_bytchk_01 0x00
+! same write_stream 0x11 >/tmp/refused
+grep -q 'illegal request' /tmp/refused",
+    },
+    Case {
+        name: "sg-refused",
+        proves: "reads and writes of an sg device, and sg on a file, are refused",
+        is_long: false,
+        steps: "D=/dev/sg0
+refused --ioengine=psync --rw=read --bs=4k --size=4k
+D=/tmp/file
+refused --ioengine=sg --rw=read --bs=4k --size=4k
+D=/dev/sg0
+refused --ioengine=sg --rw=read --bs=1000 --size=4k",
+    },
+];
+
+/// The cases to run.
+pub fn chosen(quick: bool, only: Option<&str>) -> Vec<&'static Case> {
+    let wanted =
+        |case: &&Case| !(quick && case.is_long) && only.is_none_or(|word| case.name.contains(word));
+    CASES.iter().filter(wanted).collect()
+}
+
+/// The script of the cases. Behind its name each prints its seconds and `passed`, or why not.
+pub fn script(cases: &[&Case]) -> String {
+    let mut script = "export FATHOM_ARCHIVE=off\n".to_owned();
+    for case in cases {
+        // Writing to a string cannot fail.
+        let _ = write!(
+            script,
+            "cat >/tmp/case <<'END-OF-CASE'\n{PROLOGUE}{}\nEND-OF-CASE\n\
+             begun=$(cut -d. -f1 /proc/uptime)\n\
+             sh -e /tmp/case >/tmp/log 2>&1 && verdict=passed || verdict=failed\n\
+             echo '== {}'\necho $(($(cut -d. -f1 /proc/uptime) - begun)) $verdict\n\
+             [ $verdict = passed ] || {{ cat /tmp/log; dmesg | tail -n 5; }}\n",
+            case.steps, case.name,
+        );
+    }
+    script
+}
+
+/// Prints the table; returns how many failed.
+pub fn check(cases: &[&Case], parts: &[(String, String)]) -> u32 {
+    let mut failed = 0;
+    for case in cases {
+        let said = parts.iter().find(|(name, _)| name == case.name);
+        let said = said.map_or("- failed\nthe guest said nothing of it", |(_, text)| text);
+        let (first, log) = said.split_once('\n').unwrap_or((said, ""));
+        let (seconds, verdict) = first.split_once(' ').unwrap_or(("-", first));
+        println!("{:<28} {verdict} {seconds:>4} s  {}", case.name, case.proves);
+        if verdict != "passed" {
+            log.lines().for_each(|line| println!("    {line}"));
+            failed += 1;
+        }
+    }
+    failed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_case_that_failed_or_said_nothing_counts() {
+        let case = |name| Case { name, proves: "", is_long: false, steps: "" };
+        let (good, bad, silent) = (case("good"), case("bad"), case("silent"));
+        let parts = [("good", "3 passed\n"), ("bad", "1 failed\nwhy\n")];
+        let parts = parts.map(|(name, text)| (name.to_owned(), text.to_owned()));
+        assert_eq!(check(&[&good], &parts), 0);
+        assert_eq!(check(&[&good, &bad, &silent], &parts), 2);
+    }
+
+    #[test]
+    fn names_are_unique_and_steps_run_one_by_one() {
+        let mut names: Vec<_> = CASES.iter().map(|case| case.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), CASES.len());
+        let script = script(&chosen(false, None));
+        assert_eq!(script.matches("\nEND-OF-CASE\n").count(), CASES.len());
+    }
+}
