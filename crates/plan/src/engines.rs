@@ -22,6 +22,10 @@ pub(crate) fn check(job: &Job, diagnostics: &mut Diagnostics) {
             let what = format!("ftruncate cannot answer rw={}", job.pattern.rw.name());
             diagnostics.usage(job, "rw", what, "give write or randwrite");
         }
+        Engine::Nbd if options.nbd_uri.is_none() => {
+            let cure = "give nbd://HOST/EXPORT or nbd+unix:///EXPORT?socket=PATH";
+            diagnostics.usage(job, "uri", "nbd has no server to connect to", cure);
+        }
         Engine::IoUring if options.readfua => {
             let text = "readfua has no effect here: the kernel passes no FUA with reads of io_uring, \
                         only with commands of sg and io_uring_cmd";
@@ -36,7 +40,7 @@ pub(crate) fn check(job: &Job, diagnostics: &mut Diagnostics) {
         diagnostics.usage(job, "cmdprio_bssplit", what, "keep one of the two");
     }
     let engine = job.queue.engine;
-    if !engine.opens_files() && engine != Engine::Null {
+    if !engine.opens_files() && !matches!(engine, Engine::Null | Engine::Nbd) {
         check_syncs(job, diagnostics);
     }
 }
@@ -46,6 +50,7 @@ fn check_offload(job: &Job, diagnostics: &mut Diagnostics) {
     let engine = job.queue.engine;
     let what = match engine {
         _ if !job.queue.offload => return,
+        Engine::Nbd => "it keeps iodepth requests in flight by itself",
         Engine::PageFault => "a page is touched for the first time once, by whoever has mapped it",
         _ => match engine.medium() {
             Medium::Socket => "the bytes of a connection have one order",

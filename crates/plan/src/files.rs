@@ -3,6 +3,7 @@
 use crate::blocks::Blocks;
 use crate::model::{File, Prepare};
 use crate::names::file_names;
+use crate::nbd;
 use crate::net;
 use crate::order::Slot;
 use crate::policy::Policy;
@@ -61,7 +62,10 @@ impl<'a> Files<'a> {
         }
         let names = match net::socket(cx.job, clone) {
             Some(socket) => vec![socket.label()],
-            None => file_names(cx.job, clone),
+            None => match nbd::export(cx.job) {
+                Some(uri) => vec![uri.to_owned()],
+                None => file_names(cx.job, clone),
+            },
         };
         let count = names.len() as u64;
         let (mut too_small, mut asked) = (None, 0u64);
@@ -109,6 +113,9 @@ impl<'a> Files<'a> {
     ) -> Option<(File, u64)> {
         let medium = cx.job.queue.engine.medium();
         let (kind, extent) = match medium {
+            _ if cx.job.queue.engine == Engine::Nbd => {
+                (TargetKind::Other, nbd::extent(cx.job, path, self.facts, diagnostics)?)
+            }
             Medium::Memory | Medium::Socket | Medium::Objects => {
                 (TargetKind::Missing, Extent::Endless)
             }

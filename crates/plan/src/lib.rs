@@ -13,6 +13,7 @@ mod logs;
 mod machine;
 mod model;
 mod names;
+mod nbd;
 mod net;
 mod numbered;
 mod objects;
@@ -52,6 +53,7 @@ pub use model::{
     Trimming, Verify, Worker, Zbd, ZonedFile,
 };
 pub use names::{Wanted, targets};
+pub use nbd::exports;
 pub use policy::Policy;
 pub use problem::{PlanError, Problem, ProblemKind};
 pub use resolve::resolve;

@@ -47,7 +47,7 @@ pub(crate) fn queue(job: &Job, diagnostics: &mut Diagnostics) -> Queue {
         engine: given.engine,
         options: given.options.clone(),
         offload: given.offload,
-        direct: given.direct || given.engine.sends_commands(),
+        direct: given.direct || given.engine.sends_commands() || given.engine == Engine::Nbd,
         atomic: atomic(job, diagnostics),
         depth,
         program_at: program_at(job),

@@ -48,6 +48,8 @@ enum Target {
     Data,
     /// Devices, which are opened and sent commands: no page cache lies between.
     Commands,
+    /// Data of a block device that a server exports. No file is opened.
+    Export,
     /// Allocation or size of files, which are opened.
     Space,
     /// Names in directories. No file is opened, and each gets one I/O per pass.
@@ -61,7 +63,7 @@ enum Target {
     /// Nothing: I/O has no offset, no length and no file.
     Time,
 }
-use Target::{Commands, Data, Memory, Names, Objects, Socket, Space, Time};
+use Target::{Commands, Data, Export, Memory, Names, Objects, Socket, Space, Time};
 
 /// What an engine does with the names of files or directories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,6 +133,7 @@ engines! {
     PageFault: "page_fault", "touches pages of a mapping", OneByOne, Memory;
     Exec: "exec", "runs a program", OneByOne, Time;
     Sg: "sg", "SCSI commands through the sg driver", Queued, Commands;
+    Nbd: "nbd", "an export of an NBD server", Queued, Export;
     Http: "http", "objects of an S3, WebDAV or Swift store", Queued, Objects;
 }
 
@@ -142,7 +145,6 @@ const fn unbuilt(name: &'static str, doc: &'static str, needs: &'static str) -> 
 pub const UNBUILT_ENGINES: &[UnbuiltEngine] = &[
     unbuilt("io_uring_cmd", "NVMe commands through io_uring", "an NVMe or SCSI character device"),
     unbuilt("e4defrag", "moves the extents of ext4 files", "EXT4_IOC_MOVE_EXT on an ext4"),
-    unbuilt("nbd", "a network block device", "libnbd"),
     unbuilt("nfs", "NFS without the kernel", "libnfs"),
     unbuilt("rdma", "remote memory", "an RDMA device and librdmacm"),
     unbuilt("rados", "Ceph objects", "a Ceph cluster and librados"),
@@ -210,7 +212,7 @@ impl Engine {
     /// The target of its I/O.
     pub const fn medium(self) -> Medium {
         match self.row().target {
-            Data | Commands => Medium::Data,
+            Data | Commands | Export => Medium::Data,
             Space | Names(_) => Medium::Metadata,
             Memory => Medium::Memory,
             Socket => Medium::Socket,
@@ -221,7 +223,7 @@ impl Engine {
 
     /// Whether data moves between memory and a file or device.
     pub const fn moves_data(self) -> bool {
-        matches!(self.row().target, Data | Commands)
+        matches!(self.row().target, Data | Commands | Export)
     }
 
     /// Whether it changes the allocation or size of files, and none of their data.

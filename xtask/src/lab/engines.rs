@@ -63,7 +63,7 @@ cmp /tmp/read /tmp/zeros",
         is_long: false,
         steps: "D=/dev/sg0
 same() { run --ioengine=sg --rw=write --bs=8k --size=256k --buffer_pattern=\"$2\" --sg_write_mode=$1; }
-differs() { ! same $1 $2 >/tmp/refused || return 1; grep -q 'miscompare' /tmp/refused; }
+differs() { ! same $1 $2 >/tmp/refused 2>&1 || return 1; grep -q 'miscompare' /tmp/refused; }
 same write 0x5a
 same verify_bytchk_01 0x5a
 same verify_bytchk_11 0x5a
@@ -74,7 +74,7 @@ same write_same 0x66
 same verify_bytchk_01 0x66
 same write_same_ndob 0x77
 same verify_bytchk_01 0x00
-! same write_stream 0x11 >/tmp/refused
+! same write_stream 0x11 >/tmp/refused 2>&1
 grep -q 'illegal request' /tmp/refused",
     },
     Case {

@@ -44,6 +44,8 @@ const NEEDED: &[Package] = &[
     // Looks at the pages.
     Package { name: "chromium", program: "chromium" },
     Package { name: "chromium-driver", program: "chromedriver" },
+    // Serves a block device over NBD.
+    Package { name: "nbdkit", program: "nbdkit" },
     // Serves WebDAV.
     Package { name: "nginx", program: "nginx" },
     // Renders the man page.

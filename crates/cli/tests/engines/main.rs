@@ -5,6 +5,7 @@ mod common;
 
 mod coverage;
 mod local;
+mod nbd;
 mod net;
 mod placement;
 mod placement_spread;

@@ -10,6 +10,7 @@ pub mod io_uring;
 pub mod libaio;
 pub mod metadata;
 pub mod mmap;
+pub mod nbd;
 pub mod net;
 pub mod null;
 pub mod offload;
@@ -70,6 +71,7 @@ pub fn visit_ring<V: RingVisitor>(queue: &Queue, visitor: V) -> V::Output {
         Engine::Posixaio => visitor.visit::<posixaio::Posixaio, true>(),
         Engine::IoUring => visitor.visit::<io_uring::IoUring, true>(),
         Engine::Sg => visitor.visit_general::<sg::Sg, true>(),
+        Engine::Nbd => visitor.visit_general::<nbd::Nbd, true>(),
         Engine::Http => visitor.visit_general::<http::Http, true>(),
         _ => visitor.visit_general::<SyncRing, false>(),
     }

@@ -2,7 +2,7 @@
 //! write(2) and read(2) of sg devices. Layout and constants from the kernel's include/scsi/sg.h.
 
 use super::io::retry;
-use super::memory::{check, errno};
+use super::memory::errno;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 
@@ -242,22 +242,6 @@ pub fn run(
     request.set_timeout(timeout_ms);
     // SAFETY: `data` is borrowed until the command has ended.
     unsafe { request.run(device.as_raw_fd()) }
-}
-
-/// Waits until one of these devices has an answer, at most for `timeout`; false if none has.
-pub fn wait(
-    devices: &mut [libc::pollfd],
-    timeout: Option<std::time::Duration>,
-) -> io::Result<bool> {
-    let ms = timeout.map_or(-1, |timeout| i32::try_from(timeout.as_millis().max(1)).unwrap_or(-1));
-    let zero = timeout.is_some_and(|timeout| timeout.is_zero());
-    let count = devices.len() as libc::nfds_t;
-    // SAFETY: the kernel reads and writes `count` elements, which is how many there are.
-    let ready = unsafe { libc::poll(devices.as_mut_ptr(), count, if zero { 0 } else { ms }) };
-    match check(ready) {
-        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(false),
-        result => result.map(|()| ready > 0),
-    }
 }
 
 /// Whether a descriptor is of a character device. sg devices are; they have a queue, and block devices

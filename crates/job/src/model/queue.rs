@@ -78,6 +78,8 @@ pub struct EngineOptions {
     pub sg_write_mode: SgWriteMode,
     /// `stream_id` of WRITE STREAM; 0: one that is opened for the run.
     pub stream: u16,
+    /// `uri` of nbd.
+    pub nbd_uri: Option<String>,
     /// `thp`: transparent huge pages for mmap.
     pub thp: bool,
     /// `stat_type`: the call that filestat and dirstat time.

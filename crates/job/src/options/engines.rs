@@ -443,8 +443,9 @@ pub(super) const REMOTE: &[OptionDef] = rows! {
 
     /// URI of the device
     ///
-    /// As the NBD specification has it: nbd://host:port/name.
-    "uri" => text(Engine).of(&["nbd"]).needs("the nbd engine (libnbd)"),
+    /// Required. nbd://HOST:PORT/EXPORT over TCP, or nbd+unix:///EXPORT?socket=PATH. The export is the
+    /// one target of the job; its size is the default of size. TLS (nbds) is not supported.
+    "uri" => text(Engine).of(&["nbd"]).sets(field!(queue.options.nbd_uri)),
 
     /// Name of the cluster
     ///

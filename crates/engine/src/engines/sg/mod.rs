@@ -6,6 +6,7 @@ mod command;
 use super::{Completion, Queued, Ring, RingSetup, borrow, negative_errno};
 use crate::hot::op::{Op, OpKind};
 use crate::sys::buffers::Slots;
+use crate::sys::poll;
 use crate::sys::scsi::{self, Answer, QUEUE_MAX, Request};
 use crate::sys::zones;
 use command::{Command, Range, UNMAP_BYTES};
@@ -201,7 +202,7 @@ impl Ring for Sg {
             self.polled.extend(busy.map(|d| libc::pollfd { fd: d.fd, events, revents: 0 }));
             if self.done.len() >= max
                 || self.polled.is_empty()
-                || !scsi::wait(&mut self.polled, wait)?
+                || !poll::wait(&mut self.polled, wait)?
             {
                 break;
             }
