@@ -9,6 +9,7 @@ mod logs;
 mod named;
 mod net;
 mod numbered;
+mod nvme;
 mod objects;
 mod pace;
 mod pattern;
@@ -30,6 +31,9 @@ pub use logs::Logs;
 pub use named::Named;
 pub use net::{Net, Protocol};
 pub use numbered::{ObjectMix, ObjectSet, ObjectWork};
+pub use nvme::{
+    DataPlacement, NvmeOptions, NvmeWriteMode, PlacementSelect, PlacementUse, ProtectionChecks,
+};
 pub use objects::{Http, Payload, Secret, StoreKind, Tls};
 pub use pace::{DelayRange, Flow, Rate, RateProcess, ThinkTime, Timing};
 pub use pattern::{

@@ -26,6 +26,16 @@ pub(crate) fn check(job: &Job, diagnostics: &mut Diagnostics) {
             let cure = "give nbd://HOST/EXPORT or nbd+unix:///EXPORT?socket=PATH";
             diagnostics.usage(job, "uri", "nbd has no server to connect to", cure);
         }
+        Engine::IoUringCmd if options.nvme.ranges > 1 && !only_trims(job.pattern.rw) => {
+            let what =
+                format!("num_range={} with rw={}", options.nvme.ranges, job.pattern.rw.name());
+            diagnostics.usage(
+                job,
+                "num_range",
+                what,
+                "only trims have ranges: give trim or randtrim",
+            );
+        }
         Engine::IoUring if options.readfua => {
             let text = "readfua has no effect here: the kernel passes no FUA with reads of io_uring, \
                         only with commands of sg and io_uring_cmd";
@@ -61,6 +71,10 @@ fn check_offload(job: &Job, diagnostics: &mut Diagnostics) {
     };
     let what = format!("offload with ioengine={}: {what}", engine.name());
     diagnostics.usage(job, "io_submit_mode", what, "leave it out or take another engine");
+}
+
+fn only_trims(rw: ReadWrite) -> bool {
+    rw.trims() && !rw.reads() && !rw.writes()
 }
 
 fn is_written(rw: ReadWrite) -> bool {

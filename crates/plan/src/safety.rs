@@ -134,11 +134,17 @@ fn unspoken(job: &Job, target: &TargetFacts) -> Option<(Errno, &'static str, &'s
     match target.kind {
         TargetKind::File | TargetKind::Missing if commands => {
             let what = "is no device, and the engine sends commands to devices";
-            Some((Errno::Invalid, what, "name a device, such as /dev/sg0"))
+            Some((Errno::Invalid, what, "name a device, such as /dev/sg0 or /dev/ng0n1"))
+        }
+        TargetKind::Block if job.queue.engine == Engine::IoUringCmd => {
+            let what = "is a block device, and the engine sends commands to NVMe character devices";
+            Some((Errno::Invalid, what, "name the one of its namespace, such as /dev/ng0n1"))
         }
         TargetKind::Char if !commands && target.device.is_some() => {
             let what = "takes commands only, no reads and writes";
-            Some((Errno::Invalid, what, "set ioengine=sg, or name its block device"))
+            let cure =
+                "set ioengine=sg for SCSI or io_uring_cmd for NVMe, or name its block device";
+            Some((Errno::Invalid, what, cure))
         }
         _ => None,
     }
@@ -324,6 +330,10 @@ fn direct_unit(
     diagnostics: &mut Diagnostics,
 ) -> Option<(u64, String)> {
     let target = facts.targets.get(path)?;
+    // The engine knows the blocks of a namespace, which may have metadata in them.
+    if job.queue.engine == Engine::IoUringCmd {
+        return None;
+    }
     if job.queue.engine.sends_commands() {
         let device = facts.devices.get(target.device.as_ref()?)?;
         return Some((device.logical_block.0, format!("the logical block of {}", device.name)));

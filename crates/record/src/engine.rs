@@ -133,6 +133,7 @@ engines! {
     PageFault: "page_fault", "touches pages of a mapping", OneByOne, Memory;
     Exec: "exec", "runs a program", OneByOne, Time;
     Sg: "sg", "SCSI commands through the sg driver", Queued, Commands;
+    IoUringCmd: "io_uring_cmd", "NVMe commands through io_uring", Queued, Commands;
     Nbd: "nbd", "an export of an NBD server", Queued, Export;
     Http: "http", "objects of an S3, WebDAV or Swift store", Queued, Objects;
 }
@@ -143,7 +144,6 @@ const fn unbuilt(name: &'static str, doc: &'static str, needs: &'static str) -> 
 
 /// Engines of fio's that are refused by name.
 pub const UNBUILT_ENGINES: &[UnbuiltEngine] = &[
-    unbuilt("io_uring_cmd", "NVMe commands through io_uring", "an NVMe or SCSI character device"),
     unbuilt("e4defrag", "moves the extents of ext4 files", "EXT4_IOC_MOVE_EXT on an ext4"),
     unbuilt("nfs", "NFS without the kernel", "libnfs"),
     unbuilt("rdma", "remote memory", "an RDMA device and librdmacm"),

@@ -99,6 +99,7 @@ impl Runner {
         let jobs = self.with_files_below(&invocation.jobs);
         let mut facts = self.host.survey(self.machine.clone(), &queries(&jobs));
         facts.targets.extend(plan::exports(&jobs).map(|uri| (uri.to_owned(), export(uri))));
+        correct_sizes(&jobs, &mut facts);
         if !invocation.with_serials {
             facts.forget_serials();
         }
@@ -239,6 +240,21 @@ fn export(uri: &str) -> TargetFacts {
             canonical: error.to_string().split(" (os error").next().unwrap_or_default().into(),
             ..TargetFacts::default()
         },
+    }
+}
+
+/// Namespaces whose metadata lies in the data are larger than their block devices, which the kernel
+/// may show as empty.
+fn correct_sizes(jobs: &[Job], facts: &mut Facts) {
+    let commands = |job: &&Job| job.queue.engine == plan::Engine::IoUringCmd;
+    for job in jobs.iter().filter(commands) {
+        for path in &job.target.filenames {
+            if let Some(target) = facts.targets.get_mut(path).filter(|t| t.kind == TargetKind::Char)
+                && let Some(size) = engine::nvme_size(path, job.queue.options.nvme.pi_act)
+            {
+                target.size = Bytes(size);
+            }
+        }
     }
 }
 

@@ -10,7 +10,52 @@ pub const MODULES: &[&str] =
 /// Programs of this machine that cases call.
 pub const TOOLS: &[&str] = &[];
 /// Devices that only the cases need.
-pub const DEVICES: &[Device] = &[];
+pub const DEVICES: &[Device] = &[
+    // nvme3: namespaces with plain blocks, and with protection information in separate metadata, in
+    // the data, and with guards of 64 bits.
+    Device {
+        arguments: &[
+            "-device",
+            "nvme,id=formats,serial=formats",
+            "-drive",
+            "file=FILE,if=none,format=raw,discard=unmap,id=plain",
+            "-device",
+            "nvme-ns,bus=formats,nsid=1,drive=plain",
+        ],
+        image: "plain.img",
+        bytes: 32 << 20,
+    },
+    Device {
+        arguments: &[
+            "-drive",
+            "file=FILE,if=none,format=raw,id=separate",
+            "-device",
+            "nvme-ns,bus=formats,nsid=2,drive=separate,ms=8,mset=0,pi=1",
+        ],
+        image: "separate.img",
+        bytes: 32 << 20,
+    },
+    Device {
+        arguments: &[
+            "-drive",
+            "file=FILE,if=none,format=raw,id=extended",
+            "-device",
+            "nvme-ns,bus=formats,nsid=3,drive=extended,ms=8,mset=1,pi=1",
+        ],
+        image: "extended.img",
+        bytes: 32 << 20,
+    },
+    Device {
+        arguments: &[
+            "-drive",
+            "file=FILE,if=none,format=raw,id=guards",
+            "-device",
+            "nvme-ns,bus=formats,nsid=4,drive=guards,ms=16,mset=0,pi=1,pif=2",
+        ],
+        image: "guards.img",
+        bytes: 32 << 20,
+    },
+];
 
 /// An engine on a device.
 pub struct Case {
@@ -26,13 +71,80 @@ pub struct Case {
 
 /// What each case begins with.
 const PROLOGUE: &str = "
-run() { fathom run --output=/tmp/out --name=lab --allow-destroy=\"$D\" --filename=\"$D\" \"$@\" || {
-  cat /tmp/out; return 1; }; }
-refused() { ! fathom run --output=/tmp/out --name=lab --allow-destroy=\"$D\" --filename=\"$D\" \"$@\"; }
-same() { cmp -n \"$3\" \"$1\" \"$2\"; }
+fathom_() { fathom run --output=/tmp/out --name=lab --allow-destroy=\"$D\" --filename=\"$D\" \"$@\"; }
+run() { fathom_ \"$@\" || { cat /tmp/out; return 1; }; }
+fails() { if \"$@\"; then echo \"did not fail: $*\"; return 1; fi; }
+refused() { fails fathom_ \"$@\"; }
 ";
 
 const CASES: &[Case] = &[
+    Case {
+        name: "io_uring_cmd-queue",
+        proves: "an NVMe namespace: a queue of 32 with each form of buffer, verified; flush, FUA",
+        is_long: false,
+        steps: "D=/dev/ng3n1
+run --ioengine=io_uring_cmd --rw=randwrite --bs=4k --size=4m --iodepth=32 --verify=crc32c
+run --ioengine=io_uring_cmd --rw=randrw --bs=8k --size=1m --iodepth=8 --fixedbufs --registerfiles
+run --ioengine=io_uring_cmd --rw=write --bs=8k --size=1m --nonvectored=0 --buffer_pattern=0x5a \\
+  --fsync=8 --writefua=1
+tr '\\0' '\\132' </dev/zero | head -c 1048576 >/tmp/pattern
+dd if=/dev/nvme3n1 of=/tmp/read bs=1M count=1 iflag=direct
+cmp /tmp/read /tmp/pattern
+D=/dev/nvme3n1
+refused --ioengine=io_uring_cmd --rw=read --bs=4k --size=4k
+D=/dev/ng3n1
+refused --ioengine=psync --rw=read --bs=4k --size=4k
+refused --ioengine=io_uring_cmd --rw=read --bs=1000 --size=4k",
+    },
+    Case {
+        name: "io_uring_cmd-trim",
+        proves: "trims of one range and of eight in a command; write_mode zeroes, verify, uncor",
+        is_long: false,
+        steps: "D=/dev/ng3n1
+fill() { run --ioengine=io_uring_cmd --rw=write --bs=64k --size=1m --buffer_pattern=0x77; }
+empty() { dd if=/dev/nvme3n1 of=/tmp/read bs=1M count=1 iflag=direct; cmp /tmp/read /tmp/zeros; }
+head -c 1048576 /dev/zero >/tmp/zeros
+fill; fails empty; run --ioengine=io_uring_cmd --rw=trim --bs=4k --size=1m --iodepth=4; empty
+fill; run --ioengine=io_uring_cmd --rw=randtrim --bs=4k --size=1m --iodepth=2 --num_range=8; empty
+grep -q 'rwts: total=0,0,256' /tmp/out
+fill; run --ioengine=io_uring_cmd --rw=write --bs=4k --size=1m --write_mode=zeroes --deac=1; empty
+fill; run --ioengine=io_uring_cmd --rw=write --bs=4k --size=1m --write_mode=verify; fails empty
+refused --ioengine=io_uring_cmd --rw=write --bs=4k --size=64k --write_mode=uncor 2>/tmp/refused
+grep -q 'NVMe status 0x001' /tmp/refused
+refused --ioengine=io_uring_cmd --rw=read --bs=4k --size=64k --num_range=2
+refused --ioengine=io_uring_cmd --rw=write --bs=4k --size=64k --dataplacement=fdp 2>/tmp/refused
+grep -q 'no flexible data placement' /tmp/refused",
+    },
+    Case {
+        name: "io_uring_cmd-pi",
+        proves: "protection information in separate metadata: by the device and by the host",
+        is_long: false,
+        steps: "D=/dev/ng3n2
+cmd() { run --ioengine=io_uring_cmd --bs=4k --size=1m --iodepth=8 \"$@\"; }
+cmd --rw=randwrite --verify=crc32c --pi_act=1 --pi_chk=GUARD,REFTAG
+cmd --rw=randwrite --verify=crc32c --pi_act=0 --md_per_io_size=64 --pi_chk=GUARD,REFTAG,APPTAG
+cmd --rw=read --pi_act=0 --md_per_io_size=64 --pi_chk=GUARD,REFTAG,APPTAG
+fails cmd --rw=read --pi_act=0 --md_per_io_size=64 --pi_chk=APPTAG --apptag=0x4321 2>/tmp/refused
+grep -q 'application tag check failed' /tmp/refused
+fails cmd --rw=read --pi_act=0 2>/tmp/refused
+grep -q 'give md_per_io_size=64' /tmp/refused",
+    },
+    Case {
+        name: "io_uring_cmd-extended",
+        proves: "protection information in the data, and guards of 64 bits",
+        is_long: false,
+        steps: "D=/dev/ng3n3
+run --ioengine=io_uring_cmd --rw=randwrite --bs=4k --size=1m --verify=crc32c --pi_chk=GUARD
+run --ioengine=io_uring_cmd --rw=write --bs=4160 --size=1040k --iodepth=4 --pi_act=0
+run --ioengine=io_uring_cmd --rw=read --bs=4160 --size=1040k --iodepth=4 --pi_act=0 \\
+  --pi_chk=GUARD,REFTAG,APPTAG
+refused --ioengine=io_uring_cmd --rw=read --bs=4k --size=1m --pi_act=0 2>/tmp/refused
+grep -q 'has blocks of 520 bytes' /tmp/refused
+D=/dev/ng3n4
+run --ioengine=io_uring_cmd --rw=write --bs=4k --size=1m --iodepth=4 --pi_act=0 --md_per_io_size=128
+run --ioengine=io_uring_cmd --rw=read --bs=4k --size=1m --iodepth=4 --pi_act=0 --md_per_io_size=128 \\
+  --pi_chk=GUARD,REFTAG,APPTAG",
+    },
     Case {
         name: "sg-queue",
         proves: "an sg device: writes in a queue of 32, read back and verified, FUA, hipri",
@@ -63,7 +175,7 @@ cmp /tmp/read /tmp/zeros",
         is_long: false,
         steps: "D=/dev/sg0
 same() { run --ioengine=sg --rw=write --bs=8k --size=256k --buffer_pattern=\"$2\" --sg_write_mode=$1; }
-differs() { ! same $1 $2 >/tmp/refused 2>&1 || return 1; grep -q 'miscompare' /tmp/refused; }
+differs() { fails same $1 $2 >/tmp/refused 2>&1; grep -q 'miscompare' /tmp/refused; }
 same write 0x5a
 same verify_bytchk_01 0x5a
 same verify_bytchk_11 0x5a
@@ -74,7 +186,7 @@ same write_same 0x66
 same verify_bytchk_01 0x66
 same write_same_ndob 0x77
 same verify_bytchk_01 0x00
-! same write_stream 0x11 >/tmp/refused 2>&1
+fails same write_stream 0x11 >/tmp/refused 2>&1
 grep -q 'illegal request' /tmp/refused",
     },
     Case {

@@ -55,7 +55,7 @@ fn what_needs_an_engine_that_is_not_built_says_what_it_needs() {
     for (option, needs) in [
         ("--ioengine=rdma", "librdmacm"),
         ("--ioengine=libzbc", "zonemode=zbd works on zoned block devices without it"),
-        ("--dataplacement=fdp", "the io_uring_cmd engine"),
+        ("--read_mode=verify", "ioengine=sg sends them"),
     ] {
         let ran = fathom(directory.path(), &["--name=a", "--size=4k", option]).expect(2);
         assert!(ran.err.contains(needs), "{option}: {}", ran.err);

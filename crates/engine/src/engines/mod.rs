@@ -7,6 +7,7 @@ pub mod exec;
 pub mod helpers;
 pub mod http;
 pub mod io_uring;
+pub mod io_uring_cmd;
 pub mod libaio;
 pub mod metadata;
 pub mod mmap;
@@ -71,6 +72,7 @@ pub fn visit_ring<V: RingVisitor>(queue: &Queue, visitor: V) -> V::Output {
         Engine::Posixaio => visitor.visit::<posixaio::Posixaio, true>(),
         Engine::IoUring => visitor.visit::<io_uring::IoUring, true>(),
         Engine::Sg => visitor.visit_general::<sg::Sg, true>(),
+        Engine::IoUringCmd => visitor.visit_general::<io_uring_cmd::IoUringCmd, true>(),
         Engine::Nbd => visitor.visit_general::<nbd::Nbd, true>(),
         Engine::Http => visitor.visit_general::<http::Http, true>(),
         _ => visitor.visit_general::<SyncRing, false>(),

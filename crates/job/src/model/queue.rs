@@ -4,6 +4,7 @@ use super::engine::{CpuLoad, Program, SgWriteMode, StatCall};
 use super::named::named;
 use super::net::Net;
 use super::numbered::ObjectSet;
+use super::nvme::NvmeOptions;
 use super::objects::Http;
 use super::priority::PriorityShare;
 use record::Engine;
@@ -78,6 +79,8 @@ pub struct EngineOptions {
     pub sg_write_mode: SgWriteMode,
     /// `stream_id` of WRITE STREAM; 0: one that is opened for the run.
     pub stream: u16,
+    /// Commands of io_uring_cmd.
+    pub nvme: NvmeOptions,
     /// `uri` of nbd.
     pub nbd_uri: Option<String>,
     /// `thp`: transparent huge pages for mmap.

@@ -2,8 +2,11 @@
 
 use super::Group::Engine;
 use super::field::field;
-use super::row::{NO_MAX, PASSTHROUGH, boolean, choice, flag, int, ints, rows, same, text, value};
+use super::row::{
+    DEVICE_CHECKS, NO_MAX, PASSTHROUGH, boolean, choice, flag, int, ints, rows, same, text, value,
+};
 use super::{Choice, OptionDef, set};
+use crate::model::ProtectionChecks;
 
 const URINGS: &[&str] = &["io_uring", "io_uring_cmd"];
 const PRIO: &[&str] = &["io_uring", "io_uring_cmd", "libaio"];
@@ -195,17 +198,24 @@ pub(super) const LOCAL: &[OptionDef] = rows! {
     ///
     /// io_uring_cmd only: a plain write, one that lets zeros or uncorrectable marks stand for data,
     /// or a verify.
-    "write_mode" => choice(Engine, WRITE_MODES).of(URINGS).default("write").needs(PASSTHROUGH),
+    "write_mode" => choice(Engine, WRITE_MODES)
+        .of(URINGS)
+        .default("write")
+        .sets(field!(queue.options.nvme.write_mode))
+        .recorded(),
 
     /// NVMe command that a verifying read becomes
     ///
     /// io_uring_cmd only: data is read back, or the device compares it with what it is sent.
-    "verify_mode" => choice(Engine, READ_MODES).of(URINGS).default("read").needs(PASSTHROUGH),
+    "verify_mode" => choice(Engine, READ_MODES).of(URINGS).default("read").needs(DEVICE_CHECKS),
 
     /// Kind of command passed through
     ///
     /// io_uring_cmd only: the command set of the device behind the character device named.
-    "cmd_type" => choice(Engine, NVME).of(URINGS).default("nvme").needs(PASSTHROUGH),
+    "cmd_type" => choice(Engine, NVME)
+        .of(URINGS)
+        .default("nvme")
+        .accepted("NVMe commands are the only kind that the kernel passes through"),
 
     /// Length of a SCSI command passed through
     ///
@@ -225,33 +235,50 @@ pub(super) const LOCAL: &[OptionDef] = rows! {
 
     /// Bytes of separate metadata for each I/O
     ///
-    /// For namespaces that keep metadata apart; for io_uring_cmd.
-    "md_per_io_size" => int(Engine, 0, NO_MAX).of(URINGS).default("0").needs(PASSTHROUGH),
+    /// For namespaces that keep metadata apart; for io_uring_cmd. Needed unless the device makes and
+    /// checks all of it (pi_act=1).
+    "md_per_io_size" => int(Engine, 0, 1 << 30)
+        .of(URINGS)
+        .default("0")
+        .sets(field!(queue.options.nvme.metadata_bytes)),
 
     /// The device makes and checks protection information
     ///
     /// With 0 the host makes and checks it; for io_uring_cmd.
-    "pi_act" => boolean(Engine).of(URINGS).default("1").needs(PASSTHROUGH),
+    "pi_act" => boolean(Engine)
+        .of(URINGS)
+        .default("1")
+        .sets(field!(queue.options.nvme.pi_act))
+        .recorded(),
 
     /// Which protection information is checked
     ///
     /// A list of GUARD, REFTAG and APPTAG; for io_uring_cmd.
-    "pi_chk" => text(Engine).of(URINGS).needs(PASSTHROUGH),
+    "pi_chk" => text(Engine).of(URINGS).sets_with(|job, v| {
+        job.queue.options.nvme.checks = ProtectionChecks::parse(v.text())?;
+        Ok(())
+    }),
 
     /// Application tag
     ///
     /// Used with pi_chk=APPTAG.
-    "apptag" => int(Engine, 0, 0xffff).of(URINGS).default("0x1234").needs(PASSTHROUGH),
+    "apptag" => int(Engine, 0, 0xffff)
+        .of(URINGS)
+        .default("0x1234")
+        .sets(field!(queue.options.nvme.tag)),
 
     /// Mask of the application tag
     ///
     /// Used with pi_chk=APPTAG.
-    "apptag_mask" => int(Engine, 0, 0xffff).of(URINGS).default("0xffff").needs(PASSTHROUGH),
+    "apptag_mask" => int(Engine, 0, 0xffff)
+        .of(URINGS)
+        .default("0xffff")
+        .sets(field!(queue.options.nvme.tag_mask)),
 
     /// Deallocate blocks that are written as zeroes
     ///
     /// Has a meaning with write_mode=zeroes.
-    "deac" => boolean(Engine).of(URINGS).needs(PASSTHROUGH),
+    "deac" => boolean(Engine).of(URINGS).sets(field!(queue.options.nvme.deallocates)),
 
     /// SCSI command that a write becomes
     ///
