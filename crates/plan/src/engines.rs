@@ -18,8 +18,13 @@ pub(crate) fn check(job: &Job, diagnostics: &mut Diagnostics) {
             let what = "exec has nothing to run".to_owned();
             diagnostics.usage(job, "program", what, "name a program");
         }
-        Engine::Ftruncate if !is_written(job.pattern.rw) => {
-            let what = format!("ftruncate cannot answer rw={}", job.pattern.rw.name());
+        Engine::E4defrag if options.donor.is_none() => {
+            let what = "e4defrag has no blocks to give".to_owned();
+            diagnostics.usage(job, "donorname", what, "name a file on the same filesystem");
+        }
+        Engine::Ftruncate | Engine::E4defrag if !is_written(job.pattern.rw) => {
+            let name = job.queue.engine.name();
+            let what = format!("{name} cannot answer rw={}", job.pattern.rw.name());
             diagnostics.usage(job, "rw", what, "give write or randwrite");
         }
         Engine::Nbd if options.nbd_uri.is_none() => {

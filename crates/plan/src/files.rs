@@ -285,7 +285,8 @@ impl<'a> Files<'a> {
             return Prepare::OnOpen { size: needed };
         }
         // A mapping needs the pages it changes, so mmap's files are overwritten ones.
-        let overwritten = job.layout.overwrite || job.queue.engine == Engine::Mmap;
+        let overwritten = job.layout.overwrite
+            || matches!(job.queue.engine, Engine::Mmap | Engine::Libpmem | Engine::E4defrag);
         let only_written =
             rw.writes() && !rw.reads() && !overwritten || !job.queue.engine.moves_data();
         let laid = self.laid.entry(path.into()).or_default();

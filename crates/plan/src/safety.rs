@@ -133,12 +133,14 @@ fn unspoken(job: &Job, target: &TargetFacts) -> Option<(Errno, &'static str, &'s
     let commands = job.queue.engine.sends_commands();
     match target.kind {
         TargetKind::File | TargetKind::Missing if commands => {
-            let what = "is no device, and the engine sends commands to devices";
-            Some((Errno::Invalid, what, "name a device, such as /dev/sg0 or /dev/ng0n1"))
+            let what = "is no device, and the engine speaks to devices";
+            Some((Errno::Invalid, what, character_device(job)))
         }
-        TargetKind::Block if job.queue.engine == Engine::IoUringCmd => {
-            let what = "is a block device, and the engine sends commands to NVMe character devices";
-            Some((Errno::Invalid, what, "name the one of its namespace, such as /dev/ng0n1"))
+        TargetKind::Block
+            if commands && !matches!(job.queue.engine, Engine::Sg | Engine::Libzbc) =>
+        {
+            let what = "is a block device, and the engine speaks to character devices";
+            Some((Errno::Invalid, what, character_device(job)))
         }
         TargetKind::Char if !commands && target.device.is_some() => {
             let what = "takes commands only, no reads and writes";
@@ -147,6 +149,15 @@ fn unspoken(job: &Job, target: &TargetFacts) -> Option<(Errno, &'static str, &'s
             Some((Errno::Invalid, what, cure))
         }
         _ => None,
+    }
+}
+
+fn character_device(job: &Job) -> &'static str {
+    match job.queue.engine {
+        Engine::IoUringCmd => "name a namespace, such as /dev/ng0n1",
+        Engine::Mtd => "name a flash device, such as /dev/mtd0",
+        Engine::DevDax => "name a DAX device, such as /dev/dax0.0",
+        _ => "name a SCSI device, such as /dev/sg0",
     }
 }
 
@@ -339,7 +350,8 @@ fn direct_unit(
         return Some((device.logical_block.0, format!("the logical block of {}", device.name)));
     }
     let raw = matches!(target.kind, TargetKind::Char | TargetKind::Fifo);
-    let cached = job.queue.engine == Engine::Mmap || !job.queue.engine.moves_data();
+    let mapped = matches!(job.queue.engine, Engine::Mmap | Engine::Libpmem);
+    let cached = mapped || !job.queue.engine.moves_data();
     if !job.queue.direct || raw || cached {
         return None;
     }

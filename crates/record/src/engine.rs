@@ -46,7 +46,8 @@ use Submission::{Batched, OneByOne, Queued};
 enum Target {
     /// Data of files or devices, which are opened.
     Data,
-    /// Devices, which are opened and sent commands: no page cache lies between.
+    /// Devices, which are opened and spoken to by commands or loads and stores: no page cache lies
+    /// between.
     Commands,
     /// Data of a block device that a server exports. No file is opened.
     Export,
@@ -133,7 +134,12 @@ engines! {
     PageFault: "page_fault", "touches pages of a mapping", OneByOne, Memory;
     Exec: "exec", "runs a program", OneByOne, Time;
     Sg: "sg", "SCSI commands through the sg driver", Queued, Commands;
+    Libzbc: "libzbc", "zoned disks, by SCSI commands through the sg driver", Queued, Commands;
     IoUringCmd: "io_uring_cmd", "NVMe commands through io_uring", Queued, Commands;
+    Mtd: "mtd", "raw flash, where trims erase", OneByOne, Commands;
+    DevDax: "dev-dax", "copies to and from a DAX device", OneByOne, Commands;
+    Libpmem: "libpmem", "copies to and from a file on persistent memory", OneByOne, Data;
+    E4defrag: "e4defrag", "moves blocks of a donor into ext4 files", OneByOne, Space;
     Nbd: "nbd", "an export of an NBD server", Queued, Export;
     Http: "http", "objects of an S3, WebDAV or Swift store", Queued, Objects;
 }
@@ -144,7 +150,6 @@ const fn unbuilt(name: &'static str, doc: &'static str, needs: &'static str) -> 
 
 /// Engines of fio's that are refused by name.
 pub const UNBUILT_ENGINES: &[UnbuiltEngine] = &[
-    unbuilt("e4defrag", "moves the extents of ext4 files", "EXT4_IOC_MOVE_EXT on an ext4"),
     unbuilt("nfs", "NFS without the kernel", "libnfs"),
     unbuilt("rdma", "remote memory", "an RDMA device and librdmacm"),
     unbuilt("rados", "Ceph objects", "a Ceph cluster and librados"),
@@ -155,20 +160,12 @@ pub const UNBUILT_ENGINES: &[UnbuiltEngine] = &[
     unbuilt("libiscsi", "iSCSI without the kernel", "an iSCSI target and libiscsi"),
     unbuilt("libblkio", "libblkio's drivers", "libblkio"),
     unbuilt("libcufile", "GPU memory", "a GPU and libcufile"),
-    unbuilt(
-        "libzbc",
-        "zoned disks",
-        "libzbc; zonemode=zbd works on zoned block devices without it",
-    ),
     unbuilt("xnvme", "NVMe through xNVMe", "libxnvme"),
     unbuilt("dfs", "DAOS", "a DAOS pool and libdfs"),
     unbuilt("ime_psync", "DDN IME", "a DDN IME"),
     unbuilt("ime_psyncv", "DDN IME, vectored", "a DDN IME"),
     unbuilt("ime_aio", "DDN IME, asynchronous", "a DDN IME"),
-    unbuilt("mtd", "raw flash", "a raw flash device"),
     unbuilt("pmemblk", "persistent memory in blocks", "persistent memory and libpmemblk"),
-    unbuilt("dev-dax", "persistent memory, mapped", "a DAX device"),
-    unbuilt("libpmem", "persistent memory, mapped files", "persistent memory and libpmem"),
     unbuilt(
         "external",
         "an engine in a file of its own",
@@ -231,7 +228,7 @@ impl Engine {
         matches!(self.row().target, Space)
     }
 
-    /// Whether it sends commands to devices by itself: page cache, O_DIRECT and the counters of the
+    /// Whether it speaks to devices by itself, by commands or by loads and stores: page cache, O_DIRECT and the counters of the
     /// block layer have no part in its I/O.
     pub const fn sends_commands(self) -> bool {
         matches!(self.row().target, Commands)

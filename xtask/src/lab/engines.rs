@@ -5,10 +5,20 @@ use super::guest::Device;
 use std::fmt::Write;
 
 /// Modules of their devices.
-pub const MODULES: &[&str] =
-    &["scsi_debug dev_size_mb=64 lbpu=1 lbpws=1 lbprz=1 unmap_max_desc=8", "sg"];
+pub const MODULES: &[&str] = &[
+    "scsi_debug dev_size_mb=64 lbpu=1 lbpws=1 lbprz=1 unmap_max_desc=8",
+    "sg",
+    "mtdram total_size=4096 erase_size=128",
+    "nandsim badblocks=5",
+    "ext4",
+    "nfit",
+    "nd_pmem",
+    "dax_pmem",
+    "device_dax",
+    "null_blk nr_devices=1 gb=1 zoned=1 zone_size=4 memory_backed=1",
+];
 /// Programs of this machine that cases call.
-pub const TOOLS: &[&str] = &[];
+pub const TOOLS: &[&str] = &["mkfs.ext4"];
 /// Devices that only the cases need.
 pub const DEVICES: &[Device] = &[
     // nvme3: namespaces with plain blocks, and with protection information in separate metadata, in
@@ -54,6 +64,38 @@ pub const DEVICES: &[Device] = &[
         ],
         image: "guards.img",
         bytes: 32 << 20,
+    },
+    Device {
+        arguments: &[
+            "-drive",
+            "file=FILE,if=none,format=raw,id=zones",
+            "-device",
+            "nvme-ns,bus=formats,nsid=5,drive=zones,zoned=true,zoned.zone_size=4M,zoned.max_open=8,\
+             zoned.max_active=8",
+        ],
+        image: "zones.img",
+        bytes: 32 << 20,
+    },
+    // Persistent memory: region0 and region1.
+    Device {
+        arguments: &[
+            "-object",
+            "memory-backend-file,id=memory0,share=on,mem-path=FILE,size=128M",
+            "-device",
+            "nvdimm,id=nvdimm0,memdev=memory0",
+        ],
+        image: "nvdimm0.img",
+        bytes: 128 << 20,
+    },
+    Device {
+        arguments: &[
+            "-object",
+            "memory-backend-file,id=memory1,share=on,mem-path=FILE,size=128M",
+            "-device",
+            "nvdimm,id=nvdimm1,memdev=memory1",
+        ],
+        image: "nvdimm1.img",
+        bytes: 128 << 20,
     },
 ];
 
@@ -146,6 +188,87 @@ run --ioengine=io_uring_cmd --rw=read --bs=4k --size=1m --iodepth=4 --pi_act=0 -
   --pi_chk=GUARD,REFTAG,APPTAG",
     },
     Case {
+        name: "mtd-nor",
+        proves: "flash of bytes (mtdram): verified writes; a trim erases to ones",
+        is_long: false,
+        steps: "D=/dev/mtd0
+run --ioengine=mtd --rw=randwrite --bs=4k --size=1m --verify=crc32c
+run --ioengine=mtd --rw=trim --bs=128k --size=1m
+tr '\\0' '\\377' </dev/zero | head -c 1048576 >/tmp/ones
+dd if=/dev/mtd0 of=/tmp/read bs=1M count=1
+cmp /tmp/read /tmp/ones
+refused --ioengine=mtd --rw=trim --bs=4k --size=64k",
+    },
+    Case {
+        name: "mtd-nand",
+        proves: "flash of pages (nandsim): erased before it is written; bad blocks are skipped",
+        is_long: false,
+        steps: "D=/dev/mtd1
+erase=$(cat /sys/class/mtd/mtd1/erasesize)
+run --ioengine=mtd --rw=trimwrite --bs=$erase --size=$((erase * 4))
+run --ioengine=mtd --rw=read --bs=$erase --size=$((erase * 4))
+run --ioengine=mtd --rw=trimwrite --bs=$erase --size=$((erase * 8)) --skip_bad=1
+refused --ioengine=mtd --rw=trimwrite --bs=$erase --size=$((erase * 8))",
+    },
+    Case {
+        name: "dev-dax",
+        proves: "a DAX device: verified writes to mapped persistent memory",
+        is_long: false,
+        steps: "N=/sys/bus/nd/devices
+echo namespace1.0 >/sys/bus/nd/drivers/nd_pmem/unbind
+dax=$(cat $N/region1/dax_seed)
+cat /proc/sys/kernel/random/uuid >$N/$dax/uuid
+echo namespace1.0 >$N/$dax/namespace
+echo $dax >/sys/bus/nd/drivers/dax_pmem/bind
+D=/dev/$(ls /sys/bus/dax/devices | head -n 1)
+run --ioengine=dev-dax --rw=randwrite --bs=4k --size=8m --verify=crc32c
+run --ioengine=dev-dax --rw=randrw --bs=64k --size=3m --offset=1m --fsync=8
+run --ioengine=dev-dax --rw=read --bs=2m
+refused --ioengine=io_uring_cmd --rw=read --bs=4k --size=4k",
+    },
+    Case {
+        name: "libpmem",
+        proves: "a file on ext4 with DAX: mapped synchronously; a file elsewhere is said to be none",
+        is_long: false,
+        steps: "N=/sys/bus/nd/devices
+echo namespace0.0 >/sys/bus/nd/drivers/nd_pmem/unbind
+pfn=$(cat $N/region0/pfn_seed)
+cat /proc/sys/kernel/random/uuid >$N/$pfn/uuid
+echo ram >$N/$pfn/mode
+echo namespace0.0 >$N/$pfn/namespace
+echo $pfn >/sys/bus/nd/drivers/nd_pmem/bind
+mkfs.ext4 -q -b 4096 /dev/pmem0
+mount -t ext4 -o dax /dev/pmem0 /mnt
+D=/mnt/file
+run --ioengine=libpmem --rw=randwrite --bs=4k --size=8m --verify=crc32c 2>/tmp/said
+fails grep -q 'not on persistent memory' /tmp/said /tmp/out
+run --ioengine=mmap --rw=randwrite --bs=4k --size=1m --verify=crc32c
+D=/tmp/file
+run --ioengine=libpmem --rw=randwrite --bs=4k --size=1m --verify=crc32c 2>/tmp/said
+cat /tmp/said /tmp/out | tr '\\n' ' ' | grep -q 'not on persistent memory'",
+    },
+    Case {
+        name: "zoned-null_blk",
+        proves: "zonemode=zbd on a zoned block device: writes at pointers, resets, verified",
+        is_long: false,
+        steps: "D=/dev/nullb0
+run --ioengine=io_uring --direct=1 --zonemode=zbd --rw=randwrite --bs=64k --size=32m --iodepth=4 \\
+  --verify=crc32c --max_open_zones=4
+run --ioengine=psync --direct=1 --zonemode=zbd --rw=write --bs=128k --size=16m --loops=2
+grep -q 'zone resets' /tmp/out",
+    },
+    Case {
+        name: "io_uring_cmd-zoned",
+        proves: "a zoned namespace (ZNS): zonemode=zbd through commands, resets included",
+        is_long: false,
+        steps: "D=/dev/ng3n5
+run --ioengine=io_uring_cmd --zonemode=zbd --rw=randwrite --bs=64k --size=16m --iodepth=4 \\
+  --verify=crc32c --max_open_zones=4
+run --ioengine=io_uring_cmd --zonemode=zbd --rw=write --bs=128k --size=16m --loops=2
+grep -q 'zone resets' /tmp/out
+run --ioengine=io_uring_cmd --zonemode=zbd --rw=trim --bs=4m --size=16m",
+    },
+    Case {
         name: "sg-queue",
         proves: "an sg device: writes in a queue of 32, read back and verified, FUA, hipri",
         is_long: false,
@@ -199,6 +322,23 @@ D=/tmp/file
 refused --ioengine=sg --rw=read --bs=4k --size=4k
 D=/dev/sg0
 refused --ioengine=sg --rw=read --bs=1000 --size=4k",
+    },
+    // The last, for it changes the SCSI disk.
+    Case {
+        name: "libzbc",
+        proves: "a host-managed SCSI disk: zonemode=zbd through its sg and its block device",
+        is_long: false,
+        steps: "rmmod scsi_debug
+insmod /modules/scsi_debug.ko zbc=managed zone_size_mb=4 dev_size_mb=64
+sleep 1
+D=/dev/$(ls /sys/class/scsi_generic | head -n 1)
+zbd() { run --zonemode=zbd --ioengine=libzbc \"$@\"; }
+zbd --rw=randwrite --bs=64k --size=16m --iodepth=4 --verify=crc32c --max_open_zones=4
+zbd --rw=write --bs=128k --size=16m --loops=2
+grep -q 'zone resets' /tmp/out
+D=/dev/sda
+zbd --rw=write --bs=64k --size=16m --verify=crc32c
+zbd --rw=trim --bs=4m --size=16m",
     },
 ];
 

@@ -20,7 +20,8 @@ impl Defragment {
     /// Opens the donor, and allocates it if it is to have its blocks beforehand.
     pub fn new(setup: &RingSetup<'_>) -> io::Result<Defragment> {
         let path = setup.options.donor.as_deref().unwrap_or_default();
-        let donor = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+        let donor =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
         let in_place = setup.options.donor_in_place > 0;
         let largest = setup.files.iter().map(|file| file.start + file.length).max();
         if let Some(size) = largest.filter(|_| !in_place) {

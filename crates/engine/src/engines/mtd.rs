@@ -27,11 +27,10 @@ impl SyncEngine for Mtd {
                 Err(error) => return Queued::Done(super::negative_errno(&error)),
             }
         }
-        // SAFETY: the buffer is borrowed for the call, and as long as the I/O.
         Queued::Done(match op.kind {
-            OpKind::Read => unsafe {
-                calls::pread(fd, buffer.as_mut_ptr(), op.length, op.offset)
-            },
+            // SAFETY: the buffer is borrowed for the call, and as long as the I/O.
+            OpKind::Read => unsafe { calls::pread(fd, buffer.as_mut_ptr(), op.length, op.offset) },
+            // SAFETY: as above.
             OpKind::Write => unsafe { calls::pwrite(fd, buffer.as_ptr(), op.length, op.offset) },
             _ => mtd::erase(fd, op.offset, op.length),
         })

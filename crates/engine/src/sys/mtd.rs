@@ -14,9 +14,7 @@ const MEMGETBADBLOCK: u32 = 0x4008_4d0b;
 pub fn erase(device: RawFd, start: u64, length: u64) -> i64 {
     let range = [start, length];
     // SAFETY: the request takes the address of two 64-bit numbers, and `range` is that.
-    let done = retry(|| unsafe {
-        libc::ioctl(device, MEMERASE64 as _, range.as_ptr()) as isize
-    });
+    let done = retry(|| unsafe { libc::ioctl(device, MEMERASE64 as _, range.as_ptr()) as isize });
     if done < 0 { done } else { length as i64 }
 }
 

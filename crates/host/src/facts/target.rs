@@ -45,7 +45,11 @@ impl Survey<'_> {
         let real = self.host.real(path);
         let mut target = TargetFacts {
             kind,
-            size: Bytes(if kind == TargetKind::File { metadata.len() } else { 0 }),
+            size: Bytes(match kind {
+                TargetKind::File => metadata.len(),
+                TargetKind::Char => self.host.size_of_character(&canonical).unwrap_or(0),
+                _ => 0,
+            }),
             readable: may_access(&real, Access::READ_OK),
             writable: may_access(&real, Access::WRITE_OK),
             parent_exists: true,

@@ -81,6 +81,12 @@ pub struct EngineOptions {
     pub stream: u16,
     /// Commands of io_uring_cmd.
     pub nvme: NvmeOptions,
+    /// `donorname` of e4defrag.
+    pub donor: Option<String>,
+    /// `inplace` of e4defrag: the donor gets its blocks within each I/O.
+    pub donor_in_place: u8,
+    /// `skip_bad` of mtd.
+    pub skip_bad: bool,
     /// `uri` of nbd.
     pub nbd_uri: Option<String>,
     /// `thp`: transparent huge pages for mmap.

@@ -367,20 +367,19 @@ pub(super) const LOCAL: &[OptionDef] = rows! {
 
     /// File that gives its blocks
     ///
-    /// Its blocks are moved into the file that is defragmented.
-    "donorname" => text(Engine).of(&["e4defrag"]).needs("the e4defrag engine (EXT4_IOC_MOVE_EXT)"),
+    /// Required. Its blocks are exchanged with those of the file that is defragmented. It must be on
+    /// the same filesystem, and is made if it is missing.
+    "donorname" => text(Engine).of(&["e4defrag"]).sets(field!(queue.options.donor)),
 
     /// When the donor gets its blocks
     ///
-    /// 0 allocates it beforehand, 1 within each event.
-    "inplace" => int(Engine, 0, 1)
-        .of(&["e4defrag"])
-        .needs("the e4defrag engine (EXT4_IOC_MOVE_EXT)"),
+    /// 0 allocates them beforehand, 1 within each I/O, which frees them again.
+    "inplace" => int(Engine, 0, 1).of(&["e4defrag"]).sets(field!(queue.options.donor_in_place)),
 
     /// Skip bad blocks
     ///
-    /// Otherwise they are errors.
-    "skip_bad" => boolean(Engine).of(&["mtd"]).needs("the mtd engine (raw flash)"),
+    /// I/O on them counts as done. Otherwise it is an error.
+    "skip_bad" => boolean(Engine).of(&["mtd"]).sets(field!(queue.options.skip_bad)),
 };
 
 /// Engines that do their I/O over a network.

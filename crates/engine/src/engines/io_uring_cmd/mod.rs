@@ -27,6 +27,9 @@ const WRITE_UNCORRECTABLE: u8 = 0x04;
 const WRITE_ZEROES: u8 = 0x08;
 const DATASET_MANAGEMENT: u8 = 0x09;
 const VERIFY: u8 = 0x0c;
+const ZONE_MANAGEMENT_SEND: u8 = 0x79;
+/// Zone send action: reset.
+const RESET_ZONE: u32 = 4;
 /// Bits of dword 12.
 const FUA: u32 = 1 << 30;
 const PRACT: u32 = 1 << 29;
@@ -157,8 +160,16 @@ impl Ring for IoUringCmd {
         let counts = op.offset.is_multiple_of(unit) && op.length.is_multiple_of(unit);
         self.ops[slot as usize] = *op;
         match op.kind {
-            OpKind::ResetZone | OpKind::SyncFileRange(_) | OpKind::Stat => {
-                Queued::Done(-i64::from(libc::EOPNOTSUPP))
+            OpKind::SyncFileRange(_) | OpKind::Stat => Queued::Done(-i64::from(libc::EOPNOTSUPP)),
+            OpKind::ResetZone => {
+                let first = op.offset / unit;
+                let command = Command {
+                    opcode: ZONE_MANAGEMENT_SEND,
+                    namespace: target.namespace.id,
+                    words: [first as u32, (first >> 32) as u32, 0, RESET_ZONE, 0, 0],
+                    ..Command::default()
+                };
+                self.push(slot, command, false)
             }
             _ if !counts => Queued::Done(-i64::from(libc::EINVAL)),
             OpKind::Trim => self.trim(slot, op, unit),
