@@ -24,7 +24,8 @@ struct Zones {
 }
 
 fn zones_of(facts: &Facts, path: &str) -> Option<Zones> {
-    let target = facts.targets.get(path).filter(|t| t.kind == TargetKind::Block)?;
+    let target = facts.targets.get(path)?;
+    let target = Some(target).filter(|t| matches!(t.kind, TargetKind::Block | TargetKind::Char))?;
     let device = device(facts, path).filter(|_| target.device.is_some())?;
     device.zoned.as_deref().filter(|zoned| *zoned != "none")?;
     let limits = [device.max_open_zones, device.max_active_zones];

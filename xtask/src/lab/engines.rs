@@ -218,6 +218,7 @@ refused --ioengine=mtd --rw=trimwrite --bs=$erase --size=$((erase * 8))",
 echo namespace1.0 >/sys/bus/nd/drivers/nd_pmem/unbind
 dax=$(cat $N/region1/dax_seed)
 cat /proc/sys/kernel/random/uuid >$N/$dax/uuid
+echo ram >$N/$dax/mode
 echo namespace1.0 >$N/$dax/namespace
 echo $dax >/sys/bus/nd/drivers/dax_pmem/bind
 D=/dev/$(ls /sys/bus/dax/devices | head -n 1)
