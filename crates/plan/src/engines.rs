@@ -18,14 +18,33 @@ pub(crate) fn check(job: &Job, diagnostics: &mut Diagnostics) {
             let what = "exec has nothing to run".to_owned();
             diagnostics.usage(job, "program", what, "name a program");
         }
-        Engine::E4defrag if options.donor.is_none() => {
-            let what = "e4defrag has no blocks to give".to_owned();
-            diagnostics.usage(job, "donorname", what, "name a file on the same filesystem");
-        }
         Engine::Ftruncate | Engine::E4defrag if !is_written(job.pattern.rw) => {
             let name = job.queue.engine.name();
             let what = format!("{name} cannot answer rw={}", job.pattern.rw.name());
             diagnostics.usage(job, "rw", what, "give write or randwrite");
+        }
+        _ => {}
+    }
+    check_devices(job, diagnostics);
+    check_offload(job, diagnostics);
+    let split = options.cmdprio_split.iter().any(|shares| !shares.is_empty());
+    if split && options.cmdprio_percentage.is_some() {
+        let what = "beside cmdprio_percentage".to_owned();
+        diagnostics.usage(job, "cmdprio_bssplit", what, "keep one of the two");
+    }
+    let engine = job.queue.engine;
+    if !engine.opens_files() && !matches!(engine, Engine::Null | Engine::Nbd) {
+        check_syncs(job, diagnostics);
+    }
+}
+
+/// As [`check`], for engines that speak to devices and servers of blocks.
+fn check_devices(job: &Job, diagnostics: &mut Diagnostics) {
+    let options = &job.queue.options;
+    match job.queue.engine {
+        Engine::E4defrag if options.donor.is_none() => {
+            let what = "e4defrag has no blocks to give".to_owned();
+            diagnostics.usage(job, "donorname", what, "name a file on the same filesystem");
         }
         Engine::Nbd if options.nbd_uri.is_none() => {
             let cure = "give nbd://HOST/EXPORT or nbd+unix:///EXPORT?socket=PATH";
@@ -47,16 +66,6 @@ pub(crate) fn check(job: &Job, diagnostics: &mut Diagnostics) {
             diagnostics.warn(job, text);
         }
         _ => {}
-    }
-    check_offload(job, diagnostics);
-    let split = options.cmdprio_split.iter().any(|shares| !shares.is_empty());
-    if split && options.cmdprio_percentage.is_some() {
-        let what = "beside cmdprio_percentage".to_owned();
-        diagnostics.usage(job, "cmdprio_bssplit", what, "keep one of the two");
-    }
-    let engine = job.queue.engine;
-    if !engine.opens_files() && !matches!(engine, Engine::Null | Engine::Nbd) {
-        check_syncs(job, diagnostics);
     }
 }
 

@@ -24,8 +24,8 @@ struct Zones {
 }
 
 fn zones_of(facts: &Facts, path: &str) -> Option<Zones> {
-    let target = facts.targets.get(path)?;
-    let target = Some(target).filter(|t| matches!(t.kind, TargetKind::Block | TargetKind::Char))?;
+    let is_disk = |kind| matches!(kind, TargetKind::Block | TargetKind::Char);
+    let target = facts.targets.get(path).filter(|target| is_disk(target.kind))?;
     let device = device(facts, path).filter(|_| target.device.is_some())?;
     device.zoned.as_deref().filter(|zoned| *zoned != "none")?;
     let limits = [device.max_open_zones, device.max_active_zones];

@@ -1,7 +1,7 @@
 //! Engines that speak to devices: each case is a few lines of shell in the guest, which fail if the
 //! engine does not do what it says.
 
-use super::guest::Device;
+use super::image::Device;
 use std::fmt::Write;
 
 /// Modules of their devices.

@@ -1,6 +1,6 @@
 //! Running the guest, and wearing out one of its disks through QEMU's monitor.
 
-use super::image::Image;
+use super::image::{Device, Image};
 use anyhow::{Context, Result, ensure};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -15,16 +15,6 @@ const DISK_BYTES: u64 = 64 << 20;
 
 /// NVMe's critical warning: spare below its threshold, and degraded reliability.
 const WEAR: &str = "qom-set /machine/peripheral/worn smart_critical_warning 5\n";
-
-/// A device of QEMU beside the three NVMe disks.
-pub struct Device {
-    /// Its arguments; `FILE` stands for the path of its image.
-    pub arguments: &'static [&'static str],
-    /// Name of its image, which is empty at the start.
-    pub image: &'static str,
-    /// Size of the image, in bytes.
-    pub bytes: u64,
-}
 
 /// A process that is killed with the value.
 struct Guest(Child);

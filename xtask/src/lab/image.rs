@@ -1,6 +1,5 @@
 //! The kernel and the first file system of the guest.
 
-use super::guest::Device;
 use anyhow::{Context, Result, ensure};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -13,6 +12,16 @@ pub struct Image {
     pub kernel: PathBuf,
     /// Its initial file system.
     pub initrd: PathBuf,
+}
+
+/// A device of QEMU beside the three NVMe disks.
+pub struct Device {
+    /// Its arguments; `FILE` stands for the path of its image.
+    pub arguments: &'static [&'static str],
+    /// Name of its image, which is empty at the start.
+    pub image: &'static str,
+    /// Size of the image, in bytes.
+    pub bytes: u64,
 }
 
 /// What is put into it.

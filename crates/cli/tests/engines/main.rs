@@ -4,6 +4,7 @@
 mod common;
 
 mod coverage;
+mod devices;
 mod local;
 mod nbd;
 mod net;
