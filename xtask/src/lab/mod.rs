@@ -61,6 +61,18 @@ pub fn run(root: &Path, options: &Options) -> Result<()> {
     Ok(())
 }
 
+/// The quick part with the program that the tests use; 1 if it fails.
+pub fn quick(root: &Path) -> Result<u8> {
+    let program = Some(root.join("target/debug/fathom"));
+    match run(root, &Options { quick: true, only: None, program }) {
+        Ok(()) => Ok(0),
+        Err(error) => {
+            eprintln!("{error:#}");
+            Ok(1)
+        }
+    }
+}
+
 /// Boots a guest in `directory`, and returns what its script printed.
 pub fn boot(directory: &Path, content: &Content) -> Result<String> {
     guest::run(directory, &image::make(directory, content)?, content.devices)

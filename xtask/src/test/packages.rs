@@ -48,6 +48,11 @@ const NEEDED: &[Package] = &[
     Package { name: "nbdkit", program: "nbdkit" },
     // Serves WebDAV.
     Package { name: "nginx", program: "nginx" },
+    // A guest with devices that this machine lacks.
+    Package { name: "qemu-system-x86", program: "qemu-system-x86_64" },
+    Package { name: "busybox-static", program: "busybox" },
+    Package { name: "cpio", program: "cpio" },
+    Package { name: "kmod", program: "depmod" },
     // Renders the man page.
     Package { name: "groff-base", program: "groff" },
 ];

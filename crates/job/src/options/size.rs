@@ -99,7 +99,7 @@ pub(super) const ROWS: &[OptionDef] = rows! {
     ///
     /// For io_uring_cmd; each range is as long as bs and counts as an I/O, so that iodepth commands are
     /// iodepth times num_range I/Os in flight. Newer than fio 3.33.
-    "num_range" => int(Size, 1, 256).default("1").sets(field!(queue.options.nvme.ranges)),
+    "num_range" => int(Size, 0, 256).default("1").sets(field!(queue.options.nvme.ranges)),
 
     /// Generator of random offsets
     ///
