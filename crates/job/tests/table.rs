@@ -227,6 +227,7 @@ fn sample(def: &OptionDef) -> Option<&'static str> {
             _ => "1",
         },
         (_, Kind::Int { lists: true, .. }) => "7,8,9",
+        (_, Kind::Int { max: 1, .. }) => "1",
         (_, Kind::Int { max: 3, .. }) => "3",
         (_, Kind::Int { .. }) => "7",
         ("steadystate", _) => "bw:5%",
