@@ -36,8 +36,8 @@ enum Command {
     Tidy,
     /// Measure our program against fio, turn by turn.
     Bench(bench::Options),
-    /// Hold what disks tell of their health against emulated ones, in a guest.
-    Lab,
+    /// Boot a guest with devices this machine lacks: health of disks, engines that speak to devices.
+    Lab(lab::Options),
     /// Make situations whose limit is known, and count where the verdict is right.
     Truth(truth::Options),
     /// Compare equal and unequal runs, and count where the comparison is right.
@@ -58,7 +58,7 @@ fn main() -> ExitCode {
         Command::Test(options) => test::run(&root, &options),
         Command::Tidy => tidy::run(&root).map(|clean| u8::from(!clean)),
         Command::Bench(options) => bench::run(&root, &options).map(|()| 0),
-        Command::Lab => lab::run(&root).map(|()| 0),
+        Command::Lab(options) => lab::run(&root, &options).map(|()| 0),
         Command::Truth(options) => truth::run(&root, &options).map(|()| 0),
         Command::Comparisons(options) => comparisons::run(&root, &options).map(|()| 0),
         Command::Fuzz(options) => fuzz::run(&root, &options),

@@ -36,6 +36,8 @@ pub use checksum::checksum;
 pub use clock::prepare_clock;
 pub use clock_test::{ClockTest, CpuClock, clock_test};
 pub use engines::http::object_store;
+pub use engines::io_uring_cmd::nvme_size;
+pub use engines::nbd::nbd_export;
 pub use interim::INTERIM_CHECK;
 pub use logbook::Logbook;
 pub use run::{Outcome, Run, Watcher};

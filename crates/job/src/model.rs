@@ -9,6 +9,7 @@ mod logs;
 mod named;
 mod net;
 mod numbered;
+mod nvme;
 mod objects;
 mod pace;
 mod pattern;
@@ -25,11 +26,14 @@ mod verify;
 mod zones;
 
 pub use buffers::{BufferContent, Buffers, DedupeMode, MemoryKind, ReadUse};
-pub use engine::{CpuLoad, Program, StatCall};
+pub use engine::{CpuLoad, Program, SgWriteMode, StatCall};
 pub use logs::Logs;
 pub use named::Named;
 pub use net::{Net, Protocol};
 pub use numbered::{ObjectMix, ObjectSet, ObjectWork};
+pub use nvme::{
+    DataPlacement, NvmeOptions, NvmeWriteMode, PlacementSelect, PlacementUse, ProtectionChecks,
+};
 pub use objects::{Http, Payload, Secret, StoreKind, Tls};
 pub use pace::{DelayRange, Flow, Rate, RateProcess, ThinkTime, Timing};
 pub use pattern::{

@@ -10,7 +10,8 @@ use record::{DeviceKind, Facts};
 /// the disks directly below it, and a loop device has no members.
 pub(crate) fn watch(workers: &[Worker], facts: &Facts) -> Vec<DiskWatch> {
     let mut list = Vec::new();
-    let real = workers.iter().filter(|w| w.queue.engine.has_targets());
+    let real =
+        workers.iter().filter(|w| w.queue.engine.has_targets() && !w.queue.engine.sends_commands());
     for file in real.flat_map(|w| &w.files) {
         // A filesystem may be on several devices (btrfs).
         let devices = filesystem(facts, &file.path).into_iter().flat_map(|f| &f.devices);

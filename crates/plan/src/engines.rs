@@ -18,12 +18,14 @@ pub(crate) fn check(job: &Job, diagnostics: &mut Diagnostics) {
             let what = "exec has nothing to run".to_owned();
             diagnostics.usage(job, "program", what, "name a program");
         }
-        Engine::Ftruncate if !is_written(job.pattern.rw) => {
-            let what = format!("ftruncate cannot answer rw={}", job.pattern.rw.name());
+        Engine::Ftruncate | Engine::E4defrag if !is_written(job.pattern.rw) => {
+            let name = job.queue.engine.name();
+            let what = format!("{name} cannot answer rw={}", job.pattern.rw.name());
             diagnostics.usage(job, "rw", what, "give write or randwrite");
         }
         _ => {}
     }
+    check_devices(job, diagnostics);
     check_offload(job, diagnostics);
     let split = options.cmdprio_split.iter().any(|shares| !shares.is_empty());
     if split && options.cmdprio_percentage.is_some() {
@@ -31,8 +33,39 @@ pub(crate) fn check(job: &Job, diagnostics: &mut Diagnostics) {
         diagnostics.usage(job, "cmdprio_bssplit", what, "keep one of the two");
     }
     let engine = job.queue.engine;
-    if !engine.opens_files() && engine != Engine::Null {
+    if !engine.opens_files() && !matches!(engine, Engine::Null | Engine::Nbd) {
         check_syncs(job, diagnostics);
+    }
+}
+
+/// As [`check`], for engines that speak to devices and servers of blocks.
+fn check_devices(job: &Job, diagnostics: &mut Diagnostics) {
+    let options = &job.queue.options;
+    match job.queue.engine {
+        Engine::E4defrag if options.donor.is_none() => {
+            let what = "e4defrag has no blocks to give".to_owned();
+            diagnostics.usage(job, "donorname", what, "name a file on the same filesystem");
+        }
+        Engine::Nbd if options.nbd_uri.is_none() => {
+            let cure = "give nbd://HOST/EXPORT or nbd+unix:///EXPORT?socket=PATH";
+            diagnostics.usage(job, "uri", "nbd has no server to connect to", cure);
+        }
+        Engine::IoUringCmd if options.nvme.ranges > 1 && !only_trims(job.pattern.rw) => {
+            let what =
+                format!("num_range={} with rw={}", options.nvme.ranges, job.pattern.rw.name());
+            diagnostics.usage(
+                job,
+                "num_range",
+                what,
+                "only trims have ranges: give trim or randtrim",
+            );
+        }
+        Engine::IoUring if options.readfua => {
+            let text = "readfua has no effect here: the kernel passes no FUA with reads of io_uring, \
+                        only with commands of sg and io_uring_cmd";
+            diagnostics.warn(job, text);
+        }
+        _ => {}
     }
 }
 
@@ -41,6 +74,7 @@ fn check_offload(job: &Job, diagnostics: &mut Diagnostics) {
     let engine = job.queue.engine;
     let what = match engine {
         _ if !job.queue.offload => return,
+        Engine::Nbd => "it keeps iodepth requests in flight by itself",
         Engine::PageFault => "a page is touched for the first time once, by whoever has mapped it",
         _ => match engine.medium() {
             Medium::Socket => "the bytes of a connection have one order",
@@ -51,6 +85,10 @@ fn check_offload(job: &Job, diagnostics: &mut Diagnostics) {
     };
     let what = format!("offload with ioengine={}: {what}", engine.name());
     diagnostics.usage(job, "io_submit_mode", what, "leave it out or take another engine");
+}
+
+fn only_trims(rw: ReadWrite) -> bool {
+    rw.trims() && !rw.reads() && !rw.writes()
 }
 
 fn is_written(rw: ReadWrite) -> bool {

@@ -3,6 +3,7 @@
 use crate::blocks::Blocks;
 use crate::model::{File, Prepare};
 use crate::names::file_names;
+use crate::nbd;
 use crate::net;
 use crate::order::Slot;
 use crate::policy::Policy;
@@ -61,7 +62,10 @@ impl<'a> Files<'a> {
         }
         let names = match net::socket(cx.job, clone) {
             Some(socket) => vec![socket.label()],
-            None => file_names(cx.job, clone),
+            None => match nbd::export(cx.job) {
+                Some(uri) => vec![uri.to_owned()],
+                None => file_names(cx.job, clone),
+            },
         };
         let count = names.len() as u64;
         let (mut too_small, mut asked) = (None, 0u64);
@@ -109,6 +113,9 @@ impl<'a> Files<'a> {
     ) -> Option<(File, u64)> {
         let medium = cx.job.queue.engine.medium();
         let (kind, extent) = match medium {
+            _ if cx.job.queue.engine == Engine::Nbd => {
+                (TargetKind::Other, nbd::extent(cx.job, path, self.facts, diagnostics)?)
+            }
             Medium::Memory | Medium::Socket | Medium::Objects => {
                 (TargetKind::Missing, Extent::Endless)
             }
@@ -191,6 +198,9 @@ impl<'a> Files<'a> {
             TargetKind::Block => (TargetKind::Block, Extent::Device(target.size.0)),
             TargetKind::File | TargetKind::Missing => {
                 (TargetKind::File, Extent::File(target.size.0.max(laid)))
+            }
+            TargetKind::Char if target.size.0 > 0 => {
+                (TargetKind::Char, Extent::Device(target.size.0))
             }
             TargetKind::Directory => (TargetKind::Directory, Extent::File(0)),
             kind => (kind, Extent::Endless),
@@ -275,7 +285,8 @@ impl<'a> Files<'a> {
             return Prepare::OnOpen { size: needed };
         }
         // A mapping needs the pages it changes, so mmap's files are overwritten ones.
-        let overwritten = job.layout.overwrite || job.queue.engine == Engine::Mmap;
+        let overwritten = job.layout.overwrite
+            || matches!(job.queue.engine, Engine::Mmap | Engine::Libpmem | Engine::E4defrag);
         let only_written =
             rw.writes() && !rw.reads() && !overwritten || !job.queue.engine.moves_data();
         let laid = self.laid.entry(path.into()).or_default();

@@ -13,6 +13,7 @@ mod logs;
 mod machine;
 mod model;
 mod names;
+mod nbd;
 mod net;
 mod numbered;
 mod objects;
@@ -37,11 +38,13 @@ mod zones;
 
 pub use job::{BlockPattern, Named, VerifyMethod};
 pub use job::{
-    BufferContent, Buffers, CpuLoad, DedupeMode, Distribution, Engine, EngineOptions, ErrorPolicy,
-    ExitScope, Layout, LockFile, Medium, MemoryKind, NumaMemory, Program, RateProcess, ReadUse,
-    ReadWrite, Retry, Sequencer, SequentialOrder, Size, StatCall, SteadyCriterion, SteadyFigure,
-    SteadyLimit, SyncFileRange, SyncMode, Syncing, ThinkTime, WriteHint, ZoneShare,
+    BufferContent, Buffers, CpuLoad, DataPlacement, DedupeMode, Distribution, Engine,
+    EngineOptions, ErrorPolicy, ExitScope, Layout, LockFile, Medium, MemoryKind, NumaMemory,
+    Program, RateProcess, ReadUse, ReadWrite, Retry, Sequencer, SequentialOrder, SgWriteMode, Size,
+    StatCall, SteadyCriterion, SteadyFigure, SteadyLimit, SyncFileRange, SyncMode, Syncing,
+    ThinkTime, WriteHint, ZoneShare,
 };
+pub use job::{NvmeOptions, NvmeWriteMode, PlacementSelect, PlacementUse, ProtectionChecks};
 pub use job::{ObjectMix, ObjectWork};
 pub use job::{Payload, PriorityShare, Protocol, Secret, StoreKind, Tls};
 pub use machine::{Shortage, shortages};
@@ -52,6 +55,7 @@ pub use model::{
     Trimming, Verify, Worker, Zbd, ZonedFile,
 };
 pub use names::{Wanted, targets};
+pub use nbd::exports;
 pub use policy::Policy;
 pub use problem::{PlanError, Problem, ProblemKind};
 pub use resolve::resolve;

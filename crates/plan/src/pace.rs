@@ -25,6 +25,10 @@ pub(crate) fn queue(job: &Job, diagnostics: &mut Diagnostics) -> Queue {
     let given = &job.queue;
     let requested = checked_depth(job, diagnostics);
     let one_by_one = given.engine.is_synchronous() && !given.offload;
+    // Each range of a trim is an I/O, and iodepth counts commands.
+    let ranges =
+        if given.engine == Engine::IoUringCmd { given.options.nvme.ranges.max(1) } else { 1 };
+    let requested = requested.saturating_mul(ranges as u32);
     let depth = if one_by_one { 1 } else { requested };
     if depth < requested {
         let name = given.engine.name();
@@ -47,7 +51,7 @@ pub(crate) fn queue(job: &Job, diagnostics: &mut Diagnostics) -> Queue {
         engine: given.engine,
         options: given.options.clone(),
         offload: given.offload,
-        direct: given.direct,
+        direct: given.direct || given.engine.sends_commands() || given.engine == Engine::Nbd,
         atomic: atomic(job, diagnostics),
         depth,
         program_at: program_at(job),
@@ -83,7 +87,7 @@ fn checked_depth(job: &Job, diagnostics: &mut Diagnostics) -> u32 {
     let depth = job.queue.iodepth.unwrap_or(1);
     let most = match job.queue.engine {
         _ if job.queue.offload => OFFLOAD_DEPTH_MAX,
-        Engine::IoUring => IO_URING_DEPTH_MAX,
+        Engine::IoUring | Engine::IoUringCmd => IO_URING_DEPTH_MAX,
         Engine::Http => HTTP_DEPTH_MAX,
         _ => DEPTH_MAX,
     };

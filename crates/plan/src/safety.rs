@@ -79,7 +79,7 @@ pub(crate) fn check_target(
         diagnostics.ending(Errno::NotThere).refuse(job, named_by(job), what, "check its name");
         return false;
     }
-    if let Some((errno, what, cure)) = unsuitable(job, target.kind) {
+    if let Some((errno, what, cure)) = unsuitable(job, target.kind).or(unspoken(job, target)) {
         diagnostics.ending(errno).refuse(job, named_by(job), format!("{path} {what}"), cure);
         return false;
     }
@@ -88,7 +88,9 @@ pub(crate) fn check_target(
     }
     check_trim(job, path, target, facts, diagnostics);
     check_permission(job, path, target, facts, diagnostics);
-    if target.kind == TargetKind::Block && changes(job) {
+    // A device that takes commands may have a block device for the same disk.
+    let is_disk = target.kind == TargetKind::Char && target.device.is_some();
+    if (target.kind == TargetKind::Block || is_disk) && changes(job) {
         check_uses(job, path, target, facts, policy, diagnostics);
     }
     true
@@ -125,6 +127,40 @@ fn unsuitable(job: &Job, kind: TargetKind) -> Option<(Errno, &'static str, &'sta
     }
 }
 
+/// The error, reason and remedy if the job's engine and a target do not speak the same language:
+/// commands or reads and writes.
+fn unspoken(job: &Job, target: &TargetFacts) -> Option<(Errno, &'static str, &'static str)> {
+    let commands = job.queue.engine.sends_commands();
+    match target.kind {
+        TargetKind::File | TargetKind::Missing if commands => {
+            let what = "is no device, and the engine speaks to devices";
+            Some((Errno::Invalid, what, character_device(job)))
+        }
+        TargetKind::Block
+            if commands && !matches!(job.queue.engine, Engine::Sg | Engine::Libzbc) =>
+        {
+            let what = "is a block device, and the engine speaks to character devices";
+            Some((Errno::Invalid, what, character_device(job)))
+        }
+        TargetKind::Char if !commands && target.device.is_some() => {
+            let what = "takes commands only, no reads and writes";
+            let cure =
+                "set ioengine=sg for SCSI or io_uring_cmd for NVMe, or name its block device";
+            Some((Errno::Invalid, what, cure))
+        }
+        _ => None,
+    }
+}
+
+fn character_device(job: &Job) -> &'static str {
+    match job.queue.engine {
+        Engine::IoUringCmd => "name a namespace, such as /dev/ng0n1",
+        Engine::Mtd => "name a flash device, such as /dev/mtd0",
+        Engine::DevDax => "name a DAX device, such as /dev/dax0.0",
+        _ => "name a SCSI device, such as /dev/sg0",
+    }
+}
+
 /// Whether a trim of this device resets a zone, which needs no discards.
 fn resets_zones(job: &Job, device: &DeviceFacts) -> bool {
     let zoned = device.zoned.as_deref().is_some_and(|zoned| zoned != "none");
@@ -141,7 +177,7 @@ fn check_trim(
 ) {
     let verified = job.verify.trim_percentage > 0 && verify::method(job).is_some();
     let trims = job.pattern.rw.trims() || (verified && changes(job));
-    if !trims || job.queue.engine == Engine::Falloc {
+    if !trims || job.queue.engine == Engine::Falloc || job.queue.engine.sends_commands() {
         return;
     }
     if target.kind != TargetKind::Block && job.replay.is_on() {
@@ -305,8 +341,17 @@ fn direct_unit(
     diagnostics: &mut Diagnostics,
 ) -> Option<(u64, String)> {
     let target = facts.targets.get(path)?;
+    // The engine knows the blocks of a namespace, which may have metadata in them.
+    if job.queue.engine == Engine::IoUringCmd {
+        return None;
+    }
+    if job.queue.engine.sends_commands() {
+        let device = facts.devices.get(target.device.as_ref()?)?;
+        return Some((device.logical_block.0, format!("the logical block of {}", device.name)));
+    }
     let raw = matches!(target.kind, TargetKind::Char | TargetKind::Fifo);
-    let cached = job.queue.engine == Engine::Mmap || !job.queue.engine.moves_data();
+    let mapped = matches!(job.queue.engine, Engine::Mmap | Engine::Libpmem);
+    let cached = mapped || !job.queue.engine.moves_data();
     if !job.queue.direct || raw || cached {
         return None;
     }

@@ -24,7 +24,8 @@ struct Zones {
 }
 
 fn zones_of(facts: &Facts, path: &str) -> Option<Zones> {
-    let target = facts.targets.get(path).filter(|t| t.kind == TargetKind::Block)?;
+    let is_disk = |kind| matches!(kind, TargetKind::Block | TargetKind::Char);
+    let target = facts.targets.get(path).filter(|target| is_disk(target.kind))?;
     let device = device(facts, path).filter(|_| target.device.is_some())?;
     device.zoned.as_deref().filter(|zoned| *zoned != "none")?;
     let limits = [device.max_open_zones, device.max_active_zones];
@@ -212,7 +213,11 @@ fn zoned_file(
         diagnostics.usage(job, "zonesize", what, "set zonesize");
         return None;
     }
-    let pipe = matches!(file.kind, TargetKind::Fifo | TargetKind::Char | TargetKind::Other);
+    // The zones of a disk behind a character device are asked of its block device.
+    let target = facts.targets.get(&file.path);
+    let disk = target.filter(|_| file.kind == TargetKind::Char).and_then(|t| t.device.as_ref());
+    let pipe = matches!(file.kind, TargetKind::Fifo | TargetKind::Char | TargetKind::Other)
+        && disk.is_none();
     if pipe {
         let what = format!("{path} has no places, and so no zones");
         diagnostics.refuse(job, "zonemode", what, "name a file or a block device");
@@ -227,7 +232,10 @@ fn zoned_file(
     if !whole_zones(job, file, size, diagnostics) {
         return None;
     }
-    let canonical = facts.targets.get(&file.path).map(|t| t.canonical.clone());
+    let canonical = match disk {
+        Some(disk) => Some(format!("/dev/{disk}")),
+        None => target.map(|t| t.canonical.clone()),
+    };
     Some(ZonedFile {
         name: canonical.filter(|name| !name.is_empty()).unwrap_or_else(|| file.path.clone()),
         device: own.is_some(),

@@ -46,6 +46,11 @@ use Submission::{Batched, OneByOne, Queued};
 enum Target {
     /// Data of files or devices, which are opened.
     Data,
+    /// Devices, which are opened and spoken to by commands or loads and stores: no page cache lies
+    /// between.
+    Commands,
+    /// Data of a block device that a server exports. No file is opened.
+    Export,
     /// Allocation or size of files, which are opened.
     Space,
     /// Names in directories. No file is opened, and each gets one I/O per pass.
@@ -59,7 +64,7 @@ enum Target {
     /// Nothing: I/O has no offset, no length and no file.
     Time,
 }
-use Target::{Data, Memory, Names, Objects, Socket, Space, Time};
+use Target::{Commands, Data, Export, Memory, Names, Objects, Socket, Space, Time};
 
 /// What an engine does with the names of files or directories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,6 +133,14 @@ engines! {
     Dirdelete: "dirdelete", "removes directories", OneByOne, removes(true);
     PageFault: "page_fault", "touches pages of a mapping", OneByOne, Memory;
     Exec: "exec", "runs a program", OneByOne, Time;
+    Sg: "sg", "SCSI commands through the sg driver", Queued, Commands;
+    Libzbc: "libzbc", "zoned disks, by SCSI commands through the sg driver", Queued, Commands;
+    IoUringCmd: "io_uring_cmd", "NVMe commands through io_uring", Queued, Commands;
+    Mtd: "mtd", "raw flash, where trims erase", OneByOne, Commands;
+    DevDax: "dev-dax", "copies to and from a DAX device", OneByOne, Commands;
+    Libpmem: "libpmem", "copies to and from a file on persistent memory", OneByOne, Data;
+    E4defrag: "e4defrag", "moves blocks of a donor into ext4 files", OneByOne, Space;
+    Nbd: "nbd", "an export of an NBD server", Queued, Export;
     Http: "http", "objects of an S3, WebDAV or Swift store", Queued, Objects;
 }
 
@@ -137,10 +150,6 @@ const fn unbuilt(name: &'static str, doc: &'static str, needs: &'static str) -> 
 
 /// Engines of fio's that are refused by name.
 pub const UNBUILT_ENGINES: &[UnbuiltEngine] = &[
-    unbuilt("io_uring_cmd", "NVMe commands through io_uring", "an NVMe or SCSI character device"),
-    unbuilt("sg", "SCSI commands through the sg driver", "a device behind /dev/sg"),
-    unbuilt("e4defrag", "moves the extents of ext4 files", "EXT4_IOC_MOVE_EXT on an ext4"),
-    unbuilt("nbd", "a network block device", "libnbd"),
     unbuilt("nfs", "NFS without the kernel", "libnfs"),
     unbuilt("rdma", "remote memory", "an RDMA device and librdmacm"),
     unbuilt("rados", "Ceph objects", "a Ceph cluster and librados"),
@@ -151,20 +160,12 @@ pub const UNBUILT_ENGINES: &[UnbuiltEngine] = &[
     unbuilt("libiscsi", "iSCSI without the kernel", "an iSCSI target and libiscsi"),
     unbuilt("libblkio", "libblkio's drivers", "libblkio"),
     unbuilt("libcufile", "GPU memory", "a GPU and libcufile"),
-    unbuilt(
-        "libzbc",
-        "zoned disks",
-        "libzbc; zonemode=zbd works on zoned block devices without it",
-    ),
     unbuilt("xnvme", "NVMe through xNVMe", "libxnvme"),
     unbuilt("dfs", "DAOS", "a DAOS pool and libdfs"),
     unbuilt("ime_psync", "DDN IME", "a DDN IME"),
     unbuilt("ime_psyncv", "DDN IME, vectored", "a DDN IME"),
     unbuilt("ime_aio", "DDN IME, asynchronous", "a DDN IME"),
-    unbuilt("mtd", "raw flash", "a raw flash device"),
     unbuilt("pmemblk", "persistent memory in blocks", "persistent memory and libpmemblk"),
-    unbuilt("dev-dax", "persistent memory, mapped", "a DAX device"),
-    unbuilt("libpmem", "persistent memory, mapped files", "persistent memory and libpmem"),
     unbuilt(
         "external",
         "an engine in a file of its own",
@@ -208,7 +209,7 @@ impl Engine {
     /// The target of its I/O.
     pub const fn medium(self) -> Medium {
         match self.row().target {
-            Data => Medium::Data,
+            Data | Commands | Export => Medium::Data,
             Space | Names(_) => Medium::Metadata,
             Memory => Medium::Memory,
             Socket => Medium::Socket,
@@ -219,7 +220,7 @@ impl Engine {
 
     /// Whether data moves between memory and a file or device.
     pub const fn moves_data(self) -> bool {
-        matches!(self.row().target, Data)
+        matches!(self.row().target, Data | Commands | Export)
     }
 
     /// Whether it changes the allocation or size of files, and none of their data.
@@ -227,9 +228,15 @@ impl Engine {
         matches!(self.row().target, Space)
     }
 
+    /// Whether it speaks to devices by itself, by commands or by loads and stores: page cache, O_DIRECT and the counters of the
+    /// block layer have no part in its I/O.
+    pub const fn sends_commands(self) -> bool {
+        matches!(self.row().target, Commands)
+    }
+
     /// Whether files are opened before its I/O.
     pub const fn opens_files(self) -> bool {
-        matches!(self.row().target, Data | Space)
+        matches!(self.row().target, Data | Commands | Space)
     }
 
     /// What it does with names; `None` if it does not work on names.
@@ -242,7 +249,7 @@ impl Engine {
 
     /// Whether its I/O involves a filesystem or a device.
     pub const fn has_targets(self) -> bool {
-        matches!(self.row().target, Data | Space | Names(_))
+        matches!(self.row().target, Data | Commands | Space | Names(_))
     }
 }
 
@@ -259,6 +266,6 @@ mod tests {
                 assert!(UNBUILT_ENGINES.iter().all(|unbuilt| unbuilt.name != *name), "{name}");
             }
         }
-        assert_eq!(Engine::named("sg"), None);
+        assert_eq!(Engine::named("rados"), None);
     }
 }

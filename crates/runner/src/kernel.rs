@@ -26,8 +26,7 @@ impl Kernel for System {
     }
 
     fn scsi(&self, device: &File, command: &[u8], data: &mut [u8]) -> io::Result<ScsiAnswer> {
-        let kernel::ScsiAnswer { length, status, sense } =
-            kernel::scsi(device.as_fd(), command, data)?;
-        Ok(ScsiAnswer { length, status, sense })
+        let answer = kernel::scsi(device.as_fd(), command, data)?;
+        Ok(ScsiAnswer { length: answer.length, status: answer.status, sense: answer.sense })
     }
 }

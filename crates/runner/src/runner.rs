@@ -14,7 +14,7 @@ use job::{IdleProf, Invocation, Job};
 use live::feed::Hub;
 use plan::trace::Trace;
 use plan::{Plan, PlanError, Policy};
-use record::{Facts, Message, RunRecord, Severity};
+use record::{Bytes, Facts, Message, RunRecord, Severity, TargetFacts, TargetKind};
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -98,6 +98,8 @@ impl Runner {
     pub fn plan(&self, invocation: &Invocation) -> Result<PlannedRun, PlanError> {
         let jobs = self.with_files_below(&invocation.jobs);
         let mut facts = self.host.survey(self.machine.clone(), &queries(&jobs));
+        facts.targets.extend(plan::exports(&jobs).map(|uri| (uri.to_owned(), export(uri))));
+        correct_sizes(&jobs, &mut facts);
         if !invocation.with_serials {
             facts.forget_serials();
         }
@@ -221,6 +223,39 @@ fn write_logs(outcome: &mut Outcome) -> Vec<Message> {
         files.write(job, logbook.failure(), |take| logbook.entries(worker, take))
     })
     .collect()
+}
+
+/// What the server of an NBD export says of it, or why it says nothing.
+fn export(uri: &str) -> TargetFacts {
+    match engine::nbd_export(uri) {
+        Ok((size, writable)) => TargetFacts {
+            kind: TargetKind::Other,
+            size: Bytes(size),
+            readable: true,
+            writable,
+            ..TargetFacts::default()
+        },
+        Err(error) => TargetFacts {
+            kind: TargetKind::Missing,
+            canonical: error.to_string().split(" (os error").next().unwrap_or_default().into(),
+            ..TargetFacts::default()
+        },
+    }
+}
+
+/// Namespaces whose metadata lies in the data are larger than their block devices, which the kernel
+/// may show as empty.
+fn correct_sizes(jobs: &[Job], facts: &mut Facts) {
+    let commands = |job: &&Job| job.queue.engine == plan::Engine::IoUringCmd;
+    for job in jobs.iter().filter(commands) {
+        for path in &job.target.filenames {
+            if let Some(target) = facts.targets.get_mut(path).filter(|t| t.kind == TargetKind::Char)
+                && let Some(size) = engine::nvme_size(path, job.queue.options.nvme.pi_act)
+            {
+                target.size = Bytes(size);
+            }
+        }
+    }
 }
 
 fn queries(jobs: &[Job]) -> Vec<TargetQuery> {

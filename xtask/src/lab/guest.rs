@@ -1,6 +1,6 @@
 //! Running the guest, and wearing out one of its disks through QEMU's monitor.
 
-use super::image::Image;
+use super::image::{Device, Image};
 use anyhow::{Context, Result, ensure};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -28,9 +28,9 @@ impl Drop for Guest {
 }
 
 /// Boots the image and gives what its script printed.
-pub fn run(directory: &Path, image: &Image) -> Result<String> {
+pub fn run(directory: &Path, image: &Image, devices: &[Device]) -> Result<String> {
     let monitor = directory.join("monitor");
-    let mut guest = start(directory, image, &monitor)?;
+    let mut guest = start(directory, image, &monitor, devices)?;
     let started = Instant::now();
     let console = guest.0.stdout.take().context("no console")?;
     let mut said = String::new();
@@ -50,11 +50,12 @@ pub fn run(directory: &Path, image: &Image) -> Result<String> {
     anyhow::bail!("the guest ended before its script; it said: {said}")
 }
 
-fn start(directory: &Path, image: &Image, monitor: &Path) -> Result<Guest> {
+fn start(directory: &Path, image: &Image, monitor: &Path, devices: &[Device]) -> Result<Guest> {
     let mut command = Command::new("timeout");
     command.arg(PATIENCE.as_secs().to_string()).arg("qemu-system-x86_64");
     // Software emulation: there is no other kind inside most build machines.
-    command.args(["-accel", "tcg,thread=multi", "-smp", "2", "-m", "1024", "-no-reboot"]);
+    command.args(["-machine", "q35,nvdimm=on", "-accel", "tcg,thread=multi", "-smp", "2"]);
+    command.args(["-m", "1024,slots=4,maxmem=4G", "-no-reboot"]);
     command.args(["-display", "none", "-serial", "stdio"]);
     command.arg("-kernel").arg(&image.kernel).arg("-initrd").arg(&image.initrd);
     command.args(["-append", "console=ttyS0 quiet panic=-1"]);
@@ -64,6 +65,13 @@ fn start(directory: &Path, image: &Image, monitor: &Path) -> Result<Guest> {
         let drive = format!("file={},if=none,format=raw,id={id}", file.display());
         let device = format!("nvme,serial={id},drive={id}{device}");
         command.args(["-drive", &drive, "-device", &device]);
+    }
+    for device in devices {
+        let file = directory.join(device.image);
+        // What the last guest left there would be found.
+        File::create(&file)?.set_len(device.bytes)?;
+        let file = file.display().to_string();
+        command.args(device.arguments.iter().map(|argument| argument.replace("FILE", &file)));
     }
     command.arg("-monitor").arg(format!("unix:{},server,nowait", monitor.display()));
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit());

@@ -14,6 +14,16 @@ pub struct Image {
     pub initrd: PathBuf,
 }
 
+/// A device of QEMU beside the three NVMe disks.
+pub struct Device {
+    /// Its arguments; `FILE` stands for the path of its image.
+    pub arguments: &'static [&'static str],
+    /// Name of its image, which is empty at the start.
+    pub image: &'static str,
+    /// Size of the image, in bytes.
+    pub bytes: u64,
+}
+
 /// What is put into it.
 pub struct Content<'a> {
     /// Our program.
@@ -24,6 +34,8 @@ pub struct Content<'a> {
     pub modules: &'a [&'a str],
     /// Other programs of this machine.
     pub tools: &'a [&'a str],
+    /// Devices beside its NVMe disks.
+    pub devices: &'a [Device],
 }
 
 const INIT: &str = "#!/bin/busybox sh
@@ -49,11 +61,13 @@ pub fn make(directory: &Path, content: &Content) -> Result<Image> {
     if guest.exists() {
         fs::remove_dir_all(&guest)?;
     }
-    for name in ["bin", "proc", "sys", "dev", "tmp", "modules"] {
+    for name in ["bin", "proc", "sys", "dev", "tmp", "mnt", "modules"] {
         fs::create_dir_all(guest.join(name))?;
     }
     fs::copy("/bin/busybox", guest.join("bin/busybox")).context("/bin/busybox (busybox-static)")?;
     fs::copy(content.program, guest.join("bin/fathom"))?;
+    // Symbols of a debug build would fill the guest's memory.
+    let _ = Command::new("strip").arg(guest.join("bin/fathom")).status();
     libraries(content.program, &guest)?;
     for tool in content.tools {
         let path = tool_path(tool)?;

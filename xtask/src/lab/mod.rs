@@ -1,83 +1,97 @@
-//! `cargo xtask lab`: our program on disks that a build machine does not have. A guest is booted
-//! with emulated NVMe disks that tell their health and a SCSI disk made of memory; one NVMe disk is
-//! worn out while the guest runs. It needs QEMU and the network once, takes about a minute, and is
-//! not part of `cargo xtask test`.
+//! `cargo xtask lab`: our program on devices that a build machine does not have. A guest is booted
+//! with emulated NVMe and SCSI disks, flash and persistent memory. It reads the health of disks, and
+//! each engine that speaks to such devices does I/O on them. It needs QEMU, and the network once.
 
+mod engines;
 mod guest;
+mod health;
 mod image;
 
 use crate::cargo;
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
+use clap::Args;
 pub use image::Content;
 use serde_json::Value;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// What the guest does. It prints one `== NAME` line before each document.
-const SCRIPT: &str = include_str!("script.sh");
+/// What to run in the guest.
+#[derive(Args)]
+pub struct Options {
+    /// Only what takes seconds, for every change: no disk is worn out.
+    #[arg(long)]
+    quick: bool,
+    /// Only the cases of engines whose name contains this.
+    #[arg(long, value_name = "WORD")]
+    only: Option<String>,
+    /// The program to test in place of the release build.
+    #[arg(long, value_name = "FILE")]
+    program: Option<PathBuf>,
+}
 
-/// Builds the program, boots the guest, and holds what it says of its disks against what they are.
-pub fn run(root: &Path) -> Result<()> {
-    let built = cargo::command(root, &["build", "--release", "--quiet"]).status()?;
-    ensure!(built.success(), "the release build failed");
-    let directory = root.join("target/lab");
-    let content = Content {
-        program: &root.join("target/release/fathom"),
-        script: SCRIPT,
-        modules: &["nvme", "sd_mod", "scsi_debug"],
-        tools: &[],
-    };
-    let said = boot(&directory, &content)?;
-    let documents = documents(&said)?;
-    let mut failed = 0;
-    for (name, expected) in EXPECTED {
-        let health = health(&documents, name)?;
-        for row in *expected {
-            let found = health.contains(row);
-            println!("{name}: {row}: {}", if found { "as it should be" } else { "MISSING" });
-            failed += u32::from(!found);
+/// Modules of the guest's devices; numbers of disks follow their order.
+const MODULES: &[&str] = &["nvme", "sd_mod"];
+
+/// Builds the program, boots the guest, and holds what it says against what its devices are.
+pub fn run(root: &Path, options: &Options) -> Result<()> {
+    let program = match &options.program {
+        Some(program) => program.clone(),
+        None => {
+            let built = cargo::command(root, &["build", "--release", "--quiet"]).status()?;
+            ensure!(built.success(), "the release build failed");
+            root.join("target/release/fathom")
         }
-        println!("{name}: said: {health}");
-    }
-    ensure!(failed == 0, "{failed} of what the disks tell is missing");
+    };
+    let cases = engines::chosen(options.quick, options.only.as_deref());
+    let reads_health = !options.quick && options.only.is_none();
+    let script = match reads_health {
+        true => health::SCRIPT.to_owned() + &engines::script(&cases),
+        false => engines::script(&cases),
+    };
+    let content = Content {
+        program: &program,
+        script: &script,
+        modules: &[MODULES, engines::MODULES].concat(),
+        tools: engines::TOOLS,
+        devices: engines::DEVICES,
+    };
+    let parts = parts(&boot(&root.join("target/lab"), &content)?);
+    let mut failed = if reads_health { health::check(&parts)? } else { 0 };
+    failed += engines::check(&cases, &parts);
+    ensure!(failed == 0, "{failed} of what the guest shows is not as it should be");
     Ok(())
+}
+
+/// The quick part with the program that the tests use; 1 if it fails.
+pub fn quick(root: &Path) -> Result<u8> {
+    let program = Some(root.join("target/debug/fathom"));
+    match run(root, &Options { quick: true, only: None, program }) {
+        Ok(()) => Ok(0),
+        Err(error) => {
+            eprintln!("{error:#}");
+            Ok(1)
+        }
+    }
 }
 
 /// Boots a guest in `directory`, and returns what its script printed.
 pub fn boot(directory: &Path, content: &Content) -> Result<String> {
-    guest::run(directory, &image::make(directory, content)?)
+    guest::run(directory, &image::make(directory, content)?, content.devices)
 }
 
-/// Document → what its section on health must hold.
-const EXPECTED: &[(&str, &[&str])] = &[
-    (
-        "nvme0n1",
-        &["reports that it is healthy", "50 °C, warns at 70 °C", "0 % of its endurance used"],
-    ),
-    ("worn before", &["reports that it is healthy"]),
-    ("worn after", &["spare below its threshold", "\"mark\":\"problem\""]),
-    ("sda", &["reports that it is healthy", "38 °C", "\"mark\":\"ok\""]),
-];
+/// What the guest printed behind each `== NAME` line: (name, text).
+fn parts(said: &str) -> Vec<(String, String)> {
+    let named = said.split("== ").skip(1).filter_map(|part| part.split_once('\n'));
+    named.map(|(name, text)| (name.trim().to_owned(), text.to_owned())).collect()
+}
 
 /// The JSON documents of the guest: (name, document).
 pub fn documents(said: &str) -> Result<Vec<(String, Value)>> {
-    let mut documents = Vec::new();
-    for part in said.split("== ").skip(1) {
-        let (name, text) = part.split_once('\n').context("a document without a name")?;
-        let document = serde_json::from_str(text)
+    let document = |(name, text): (String, String)| {
+        let document = serde_json::from_str(&text)
             .with_context(|| format!("what the guest said of {name}: {text}"))?;
-        documents.push((name.trim().to_owned(), document));
-    }
-    Ok(documents)
-}
-
-/// The section on health of a document, as text.
-fn health(documents: &[(String, Value)], name: &str) -> Result<String> {
-    let Some((_, document)) = documents.iter().find(|(known, _)| known == name) else {
-        bail!("the guest said nothing of {name}");
+        Ok((name, document))
     };
-    let sections = document["sections"].as_array().context("no sections")?;
-    let section = sections.iter().find(|section| section["id"] == "health");
-    Ok(section.context("no section on health")?.to_string())
+    parts(said).into_iter().map(document).collect()
 }
 
 #[cfg(test)]
@@ -85,11 +99,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_section_is_found_by_its_document() {
-        let said = "== a\n{\"sections\":[{\"id\":\"cpu\"},{\"id\":\"health\",\"mark\":\"ok\"}]}\n";
-        let documents = documents(said).unwrap();
-        assert!(health(&documents, "a").unwrap().contains("ok"));
-        assert!(health(&documents, "b").is_err());
-        assert!(super::documents("== a\nkernel panic\n").is_err());
+    fn documents_stand_behind_their_names() {
+        let found = documents("boot\n== a b\n{\"x\":1}\n== c\n[]\n").unwrap();
+        assert_eq!(found[0], ("a b".to_owned(), serde_json::json!({"x": 1})));
+        assert_eq!(found[1].0, "c");
+        assert!(documents("== a\nkernel panic\n").is_err());
     }
 }

@@ -6,7 +6,7 @@ mod programs;
 mod quick;
 mod suite;
 
-use crate::{cargo, tidy, workspace};
+use crate::{cargo, lab, tidy, workspace};
 use anyhow::{Context, Result};
 use clap::Args;
 use programs::Job;
@@ -68,6 +68,10 @@ fn full(root: &Path, all: bool) -> Result<u8> {
     for package in documented_by_examples(root)? {
         lints
             .push(beside("examples in docs", &["test", "--quiet", "--doc", "--package", &package]));
+    }
+    let code = timed("lab", || lab::quick(root))?;
+    if code != 0 {
+        return Ok(code);
     }
     tests(jobs, lints)
 }

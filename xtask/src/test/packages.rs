@@ -46,10 +46,17 @@ const NEEDED: &[Package] = &[
     // Looks at the pages.
     Package { name: "chromium", program: "chromium" },
     Package { name: "chromium-driver", program: "chromedriver" },
+    // Serves a block device over NBD.
+    Package { name: "nbdkit", program: "nbdkit" },
     // Serves WebDAV.
     Package { name: "nginx", program: "nginx" },
     // Checks metrics.
     Package { name: "prometheus", program: "promtool" },
+    // A guest with devices that this machine lacks.
+    Package { name: "qemu-system-x86", program: "qemu-system-x86_64" },
+    Package { name: "busybox-static", program: "busybox" },
+    Package { name: "cpio", program: "cpio" },
+    Package { name: "kmod", program: "depmod" },
     // Renders the man page.
     Package { name: "groff-base", program: "groff" },
 ];

@@ -50,7 +50,13 @@ pub fn run(
     }
     let (script, program) = (script(&drawn), stage.fathom.clone());
     let tools = ["dmsetup", "mdadm"];
-    let content = Content { program: &program, script: &script, modules: &MODULES, tools: &tools };
+    let content = Content {
+        program: &program,
+        script: &script,
+        modules: &MODULES,
+        tools: &tools,
+        devices: &[],
+    };
     let said = lab::boot(&root.join("target/lab"), &content)?;
     let documents = lab::documents(&said)?;
     let outcome = |one: &Drawn| {

@@ -4,7 +4,9 @@
 mod common;
 
 mod coverage;
+mod devices;
 mod local;
+mod nbd;
 mod net;
 mod placement;
 mod placement_spread;

@@ -52,12 +52,13 @@ fn fua_writes_are_done_and_a_fua_read_is_said_to_be_none() {
 #[test]
 fn what_needs_an_engine_that_is_not_built_says_what_it_needs() {
     let directory = scratch();
-    for (option, needs) in [
-        ("--ioengine=sg", "a device behind /dev/sg"),
-        ("--ioengine=libzbc", "zonemode=zbd works on zoned block devices without it"),
-        ("--dataplacement=fdp", "the io_uring_cmd engine"),
+    for (options, needs) in [
+        ("--ioengine=rdma", "librdmacm"),
+        ("--ioengine=io_uring_cmd --read_mode=verify", "ioengine=sg sends them"),
     ] {
-        let ran = fathom(directory.path(), &["--name=a", "--size=4k", option]).expect(2);
-        assert!(ran.err.contains(needs), "{option}: {}", ran.err);
+        let options: Vec<&str> = options.split(' ').collect();
+        let job = [&["--name=a", "--size=4k"][..], &options].concat();
+        let ran = fathom(directory.path(), &job).expect(2);
+        assert!(ran.err.contains(needs), "{options:?}: {}", ran.err);
     }
 }

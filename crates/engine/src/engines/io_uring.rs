@@ -81,7 +81,10 @@ fn flag_sets(base: u32) -> [u32; 4] {
     [base | deferred | setup::NO_SQARRAY, base | deferred, base | cooperative, base]
 }
 
-fn open_ring(setup: &RingSetup<'_>, features: Features) -> io::Result<Uring> {
+pub(super) fn open_ring<const WIDE: bool>(
+    setup: &RingSetup<'_>,
+    features: Features,
+) -> io::Result<Uring<WIDE>> {
     let options = setup.options;
     let mut base = 0;
     if options.hipri {

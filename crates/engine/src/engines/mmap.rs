@@ -2,7 +2,8 @@
 //!
 //! Regions too large to map at once are mapped in windows. A mapping cannot bypass the page cache, so
 //! with direct=1 an msync of its pages follows every I/O, as in fio. A write beyond the end of a file
-//! extends it; a read there moves nothing. SIGBUS (the file was truncated, the disk is full, the
+//! extends it; a read there moves nothing. Of persistent memory (`libpmem`, `dev-dax`), writes flush the
+//! caches of the CPU where the mapping is synchronous (MAP_SYNC). SIGBUS (the file was truncated, the disk is full, the
 //! device is gone) becomes EIO or ENOSPC.
 
 use super::blocking::maintain;
@@ -14,6 +15,7 @@ use crate::sys::fault;
 use crate::sys::files::{Advice, free_bytes, resize, size_of};
 use crate::sys::io as calls;
 use crate::sys::memory::{Access, Mapping, page_size};
+use plan::Engine;
 use std::io;
 use std::os::fd::RawFd;
 use std::sync::Mutex;
@@ -27,6 +29,20 @@ pub struct Mmap {
     thp: bool,
     advice: Option<Advice>,
     page: u64,
+    persistence: Persistence,
+    /// The device has no syncs and no size that stat(2) knows.
+    is_dax: bool,
+}
+
+/// What makes writes durable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Persistence {
+    /// msync(2).
+    Sync,
+    /// Flushing the caches of the CPU, if the mapping can be synchronous.
+    Wanted,
+    /// The same; it is synchronous.
+    Flush,
 }
 
 struct Mapped {
@@ -53,6 +69,9 @@ impl Window {
     }
 }
 
+/// Alignment of most DAX devices.
+const DAX_ALIGN: u64 = 2 << 20;
+
 /// Maximum bytes of a file mapped at once. Fully touched, 256 GiB need a page table of half a GiB; on
 /// 32 bits the address space is the limit.
 const WINDOW_MAX: u64 = if cfg!(target_pointer_width = "64") { 256 << 30 } else { 256 << 20 };
@@ -62,6 +81,7 @@ impl Ring for Mmap {
 
     fn open(setup: &RingSetup<'_>) -> io::Result<Self> {
         fault::install()?;
+        let engine = setup.worker.queue.engine;
         let mut ring = Mmap {
             slots: setup.buffers.slots(),
             files: setup.files.iter().map(Mapped::closed).collect(),
@@ -69,7 +89,13 @@ impl Ring for Mmap {
             direct: setup.io.direct,
             thp: setup.options.thp,
             advice: setup.io.advice,
-            page: page_size() as u64,
+            // Mappings of a DAX device begin and end at huge pages.
+            page: if engine == Engine::DevDax { DAX_ALIGN } else { page_size() as u64 },
+            persistence: match engine {
+                Engine::DevDax | Engine::Libpmem => Persistence::Wanted,
+                _ => Persistence::Sync,
+            },
+            is_dax: engine == Engine::DevDax,
         };
         for (index, file) in setup.files.iter().enumerate().filter(|(_, f)| f.fd >= 0) {
             ring.file_changed(index as u32, file.fd)?;
@@ -82,14 +108,28 @@ impl Ring for Mmap {
         mapped.window = None;
         mapped.unsynced = false;
         mapped.fd = fd;
-        mapped.size = if fd < 0 { 0 } else { size_of(borrow(fd))? };
+        mapped.size = match fd {
+            ..0 => 0,
+            _ if self.is_dax => mapped.end,
+            _ => size_of(borrow(fd))?,
+        };
         Ok(())
+    }
+
+    fn end(&mut self) -> Vec<String> {
+        if self.persistence != Persistence::Wanted {
+            return Vec::new();
+        }
+        let text = "the file is not on persistent memory that is mapped directly (DAX): writes went \
+                    through the page cache, with an msync for each";
+        vec![text.to_owned()]
     }
 
     #[inline]
     fn queue(&mut self, slot: u32, op: &Op) -> Queued {
         Queued::Done(match op.kind {
             OpKind::Read | OpKind::Write => self.transfer(slot, op).unwrap_or_else(|e| e),
+            OpKind::Fsync | OpKind::Fdatasync if self.is_dax => 0,
             OpKind::Fsync | OpKind::Fdatasync => self.synchronise(op),
             _ => maintain(self.files[op.file as usize].fd, *op),
         })
@@ -129,7 +169,12 @@ impl Mmap {
         if !copied {
             return Err(mapped.fault(op));
         }
-        if self.direct {
+        let persists = self.persistence != Persistence::Sync;
+        if self.persistence == Persistence::Flush {
+            if op.kind == OpKind::Write {
+                window.mapping.persist(at, length).map_err(|e| negative_errno(&e))?;
+            }
+        } else if self.direct || persists && op.kind == OpKind::Write {
             let slack = at % self.page as usize;
             window.mapping.sync(at - slack, length + slack).map_err(|e| negative_errno(&e))?;
         }
@@ -145,8 +190,7 @@ impl Mmap {
             let (offset, length) = mapped.window_for(op, max, self.page);
             let made =
                 usize::try_from(length).map_err(|_| -i64::from(libc::ENOMEM)).and_then(|length| {
-                    let file = borrow(mapped.fd);
-                    Mapping::of_file(file, offset, length, self.access, libc::MAP_SHARED)
+                    map_file(mapped.fd, offset, length, self.access, &mut self.persistence)
                         .map_err(|e| negative_errno(&e))
                 });
             match made {
@@ -218,7 +262,10 @@ impl Mapped {
     fn window_for(&self, op: &Op, max: u64, page: u64) -> (u64, u64) {
         let down = |at: u64| at / page * page;
         let start = down(self.start.min(op.offset));
-        let end = self.end.min(self.size).max(op.offset + op.length);
+        let mut end = self.end.min(self.size).max(op.offset + op.length);
+        if page == DAX_ALIGN {
+            end = end.next_multiple_of(page);
+        }
         if end - start <= max {
             return (start, end - start);
         }
@@ -237,6 +284,27 @@ impl Mapped {
         let full = op.kind == OpKind::Write && free_bytes(file).is_ok_and(|f| f < op.length);
         -i64::from(if full { libc::ENOSPC } else { libc::EIO })
     }
+}
+
+/// Maps a range; synchronously if that is wanted and the file can.
+fn map_file(
+    fd: RawFd,
+    offset: u64,
+    length: usize,
+    access: Access,
+    persistence: &mut Persistence,
+) -> io::Result<Mapping> {
+    if *persistence != Persistence::Sync {
+        let flags = libc::MAP_SHARED_VALIDATE | libc::MAP_SYNC;
+        match Mapping::of_file(borrow(fd), offset, length, access, flags) {
+            Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => {}
+            made => {
+                *persistence = Persistence::Flush;
+                return made;
+            }
+        }
+    }
+    Mapping::of_file(borrow(fd), offset, length, access, libc::MAP_SHARED)
 }
 
 fn advise(mapping: &Mapping, advice: Option<Advice>, thp: bool) {

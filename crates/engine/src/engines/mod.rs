@@ -3,13 +3,17 @@
 
 pub mod blocking;
 pub mod cpuio;
+pub mod e4defrag;
 pub mod exec;
 pub mod helpers;
 pub mod http;
 pub mod io_uring;
+pub mod io_uring_cmd;
 pub mod libaio;
 pub mod metadata;
 pub mod mmap;
+pub mod mtd;
+pub mod nbd;
 pub mod net;
 pub mod null;
 pub mod offload;
@@ -21,6 +25,7 @@ pub mod psync;
 pub mod pvsync;
 pub mod pvsync2;
 mod ring;
+pub mod sg;
 pub mod space;
 pub mod splice;
 pub mod sync;
@@ -36,7 +41,6 @@ pub(crate) use ring::{borrow, negative_errno, result};
 use crate::files::FileError;
 use crate::hot::op::{Op, OpKind};
 use crate::sys::buffers::Slots;
-use blocking::maintain;
 use plan::{Engine, Queue};
 use std::io;
 use std::os::fd::RawFd;
@@ -64,10 +68,13 @@ pub fn visit_ring<V: RingVisitor>(queue: &Queue, visitor: V) -> V::Output {
         Engine::Vsync => visitor.visit::<vsync::Vsync, true>(),
         Engine::Pvsync => visitor.visit::<pvsync::Pvsync, false>(),
         Engine::Pvsync2 => visitor.visit::<pvsync2::Pvsync2, false>(),
-        Engine::Mmap => visitor.visit::<mmap::Mmap, false>(),
+        Engine::Mmap | Engine::Libpmem | Engine::DevDax => visitor.visit::<mmap::Mmap, false>(),
         Engine::Libaio => visitor.visit::<libaio::Libaio, true>(),
         Engine::Posixaio => visitor.visit::<posixaio::Posixaio, true>(),
         Engine::IoUring => visitor.visit::<io_uring::IoUring, true>(),
+        Engine::Sg | Engine::Libzbc => visitor.visit_general::<sg::Sg, true>(),
+        Engine::IoUringCmd => visitor.visit_general::<io_uring_cmd::IoUringCmd, true>(),
+        Engine::Nbd => visitor.visit_general::<nbd::Nbd, true>(),
         Engine::Http => visitor.visit_general::<http::Http, true>(),
         _ => visitor.visit_general::<SyncRing, false>(),
     }
@@ -84,6 +91,8 @@ fn open_engine(setup: &RingSetup<'_>) -> io::Result<Box<dyn SyncEngine>> {
     Ok(match setup.worker.queue.engine {
         Engine::Splice => Box::new(splice::Splice::new(setup)?),
         Engine::Falloc | Engine::Ftruncate => Box::new(space::Space::new(setup)),
+        Engine::Mtd => Box::new(mtd::Mtd::new(setup)),
+        Engine::E4defrag => Box::new(e4defrag::Defragment::new(setup)?),
         Engine::PageFault => Box::new(page_fault::PageFault::new(setup)?),
         Engine::Cpuio => Box::new(cpuio::CpuLoad::new(setup)),
         Engine::Exec => Box::new(exec::Exec::new(setup)),
@@ -126,7 +135,7 @@ impl Ring for SyncRing {
         let length = match op.kind {
             OpKind::Read | OpKind::Write => op.length as usize,
             OpKind::Trim => 0,
-            _ => return Queued::Done(maintain(fd, *op)),
+            _ => return Queued::Done(self.engine.synchronise(fd, op)),
         };
         // SAFETY: the slot's buffer is initialised, as long as the largest block that is read or
         // written, lives as long as the ring, and belongs to this I/O until it is done (contract

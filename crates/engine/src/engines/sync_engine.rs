@@ -1,5 +1,6 @@
 //! Engines that finish each I/O within one call and cost far more than a call through a table.
 
+use super::blocking::maintain;
 use super::{Queued, WaitLimit};
 use crate::files::FileError;
 use crate::hot::op::Op;
@@ -29,6 +30,11 @@ pub trait SyncEngine: Send {
     /// Does one I/O. Returns [`Queued::Done`], or [`Queued::Full`] if the wait limit was reached
     /// first.
     fn execute(&mut self, fd: RawFd, buffer: &mut [u8], op: &Op) -> Queued;
+
+    /// Does what is neither a read, a write nor a trim; 0, or a negative errno.
+    fn synchronise(&mut self, fd: RawFd, op: &Op) -> i64 {
+        maintain(fd, *op)
+    }
 
     /// See [`Ring::end`](super::Ring::end).
     fn end(&mut self) -> Vec<String> {

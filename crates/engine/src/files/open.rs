@@ -29,6 +29,8 @@ pub struct OpenFlags {
     pub create: bool,
     /// O_DIRECT.
     pub direct: bool,
+    /// The engine sends commands to devices.
+    pub commands: bool,
     /// O_SYNC or O_DSYNC.
     pub sync: SyncMode,
 }
@@ -46,6 +48,7 @@ impl OpenFlags {
             create: worker.layout.allow_create
                 && ((rw.writes() && !verifies_only) || worker.layout.on_open),
             direct: worker.queue.direct,
+            commands: worker.queue.engine.sends_commands(),
             sync: worker.syncing.mode,
         }
     }
@@ -67,7 +70,8 @@ impl OpenFlags {
             SyncMode::Sync => libc::O_SYNC,
             SyncMode::Dsync => libc::O_DSYNC,
         };
-        if self.direct {
+        // Devices that take commands have no page cache to bypass, and may refuse the flag.
+        if self.direct && !(self.commands && kind == TargetKind::Char) {
             flags |= libc::O_DIRECT;
         }
         let mut options = OpenOptions::new();
@@ -155,7 +159,8 @@ impl<'w> OpenFiles<'w> {
             return Ok(());
         }
         let path = &self.worker.files[index as usize].path;
-        if self.worker.syncing.fsync_on_close && !self.synced {
+        let syncs = self.worker.syncing.fsync_on_close && self.has_cache(index as usize);
+        if syncs && !self.synced {
             file.sync_all().map_err(|e| FileError::new(Action::Sync, path, e))?;
         }
         if !self.checks_write_back(index as usize) {
@@ -173,6 +178,12 @@ impl<'w> OpenFiles<'w> {
         self.flags.write && !self.flags.for_file(self.worker, index).direct && !discards
     }
 
+    /// Whether the kernel may keep data of a file that a sync writes to the device. It keeps none of
+    /// character devices that take commands, and refuses to sync them.
+    fn has_cache(&self, index: usize) -> bool {
+        !(self.flags.commands && self.worker.files[index].kind == TargetKind::Char)
+    }
+
     /// Closes every file. Returns the first error.
     pub fn close_all(&mut self) -> Result<(), FileError> {
         (0..self.open.len() as u32).map(|index| self.close(index)).fold(Ok(()), Result::and)
@@ -186,7 +197,9 @@ impl<'w> OpenFiles<'w> {
         if !self.flags.write || !(at_end || syncing.fsync_on_close) {
             return Ok(());
         }
-        let needs_sync = |at: &usize| self.used[*at] && (at_end || self.open[*at].is_some());
+        let needs_sync = |at: &usize| {
+            self.used[*at] && self.has_cache(*at) && (at_end || self.open[*at].is_some())
+        };
         let sync = |position| self.sync_error(position, self.sync(position));
         let result = (0..self.open.len()).filter(needs_sync).map(sync).fold(Ok(()), Result::and);
         self.synced = syncing.end_fsync || syncing.fsync_on_close;
@@ -195,7 +208,9 @@ impl<'w> OpenFiles<'w> {
 
     /// Synchronises every file that was used. Returns the first error.
     pub fn sync_all(&self) -> Result<(), FileError> {
-        let written = |position: &usize| self.used[*position] && self.flags.write;
+        let written = |position: &usize| {
+            self.used[*position] && self.flags.write && self.has_cache(*position)
+        };
         let sync = |position| self.sync_error(position, self.with_file(position, File::sync_all));
         (0..self.open.len()).filter(written).map(sync).fold(Ok(()), Result::and)
     }

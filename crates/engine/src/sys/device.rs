@@ -1,6 +1,7 @@
 //! Read-only commands to disks: identification, logs, health.
 
 use super::memory::check;
+use super::scsi::{Answer, Transfer, run};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
@@ -68,37 +69,6 @@ pub fn nvme_admin(
     Ok(command.result)
 }
 
-/// struct sg_io_hdr of scsi/sg.h.
-#[repr(C)]
-struct ScsiRequest {
-    interface: i32,
-    direction: i32,
-    command_length: u8,
-    sense_room: u8,
-    pieces: u16,
-    length: u32,
-    data: *mut u8,
-    command: *const u8,
-    sense: *mut u8,
-    timeout_ms: u32,
-    flags: u32,
-    id: i32,
-    user: usize,
-    status: u8,
-    masked_status: u8,
-    message_status: u8,
-    sense_length: u8,
-    host_status: u16,
-    driver_status: u16,
-    left: i32,
-    duration_ms: u32,
-    info: u32,
-}
-
-const SG_IO: u32 = 0x2285;
-const SG_DXFER_NONE: i32 = -1;
-const SG_DXFER_FROM_DEV: i32 = -3;
-
 /// ATA PASS-THROUGH (16) of SAT-5.
 const ATA_PASS_THROUGH: u8 = 0x85;
 /// Read-only commands: TEST UNIT READY, INQUIRY, MODE SENSE (6 and 10), LOG SENSE (SPC-5).
@@ -121,59 +91,20 @@ fn is_read_only(command: &[u8]) -> bool {
     }
 }
 
-/// The answer of a SCSI device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ScsiAnswer {
-    /// Bytes received.
-    pub length: usize,
-    /// SCSI status: 0 good, 2 check condition.
-    pub status: u8,
-    /// Sense data, which also contains ATA registers.
-    pub sense: [u8; 64],
-}
-
 /// Sends a SCSI command that fills `data` (SG_IO). A status other than good is an answer, not an error.
 ///
 /// # Errors
 /// EINVAL for a command that is not read-only; EIO if the host adapter could not deliver it.
-pub fn scsi(device: BorrowedFd<'_>, command: &[u8], data: &mut [u8]) -> io::Result<ScsiAnswer> {
+pub fn scsi(device: BorrowedFd<'_>, command: &[u8], data: &mut [u8]) -> io::Result<Answer> {
     if !is_read_only(command) || command.len() > 16 {
         return Err(io::Error::from_raw_os_error(libc::EINVAL));
     }
-    let mut sense = [0; 64];
-    let mut request = ScsiRequest {
-        interface: i32::from(b'S'),
-        direction: if data.is_empty() { SG_DXFER_NONE } else { SG_DXFER_FROM_DEV },
-        command_length: command.len() as u8,
-        sense_room: sense.len() as u8,
-        pieces: 0,
-        length: data.len() as u32,
-        data: data.as_mut_ptr(),
-        command: command.as_ptr(),
-        sense: sense.as_mut_ptr(),
-        timeout_ms: TIMEOUT_MS,
-        flags: 0,
-        id: 0,
-        user: 0,
-        status: 0,
-        masked_status: 0,
-        message_status: 0,
-        sense_length: 0,
-        host_status: 0,
-        driver_status: 0,
-        left: 0,
-        duration_ms: 0,
-        info: 0,
-    };
-    // SAFETY: the request is of the kernel's layout; it writes at most `length` bytes to `data` and
-    // `sense_room` bytes to `sense`, which are that long, and reads the command.
-    check(unsafe { libc::ioctl(device.as_raw_fd(), SG_IO as _, &raw mut request) })?;
-    if request.host_status != 0 {
+    let transfer = if data.is_empty() { Transfer::None } else { Transfer::In };
+    let answer = run(device, command, transfer, data, TIMEOUT_MS)?;
+    if !answer.delivered {
         return Err(io::Error::from_raw_os_error(libc::EIO));
     }
-    let left = usize::try_from(request.left).unwrap_or(0);
-    let length = data.len().saturating_sub(left);
-    Ok(ScsiAnswer { length, status: request.status, sense })
+    Ok(answer)
 }
 
 #[cfg(test)]

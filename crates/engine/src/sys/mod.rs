@@ -10,7 +10,11 @@ pub mod fault;
 pub mod files;
 pub mod io;
 pub mod memory;
+pub mod mtd;
+pub mod nvme;
+pub mod poll;
 pub mod posix_aio;
+pub mod scsi;
 pub mod space;
 #[cfg(test)]
 pub mod testing;

@@ -3,7 +3,7 @@
 use super::memory::check;
 use record::{Bytes, FreeSpace};
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 
 /// struct fstrim_range of linux/fs.h.
 #[repr(C)]
@@ -144,6 +144,39 @@ fn count(found: &mut FreeSpace, length: u64, minimum: u64) {
         found.ranges_enough += 1;
         found.bytes_enough = Bytes(found.bytes_enough.0 + length);
     }
+}
+
+/// struct move_extent of ext4's ioctls.
+#[repr(C)]
+struct MoveExtent {
+    reserved: u32,
+    donor: u32,
+    start: u64,
+    donor_start: u64,
+    length: u64,
+    moved: u64,
+}
+
+/// _IOWR('f', 15, struct move_extent), which is 40 bytes.
+const EXT4_IOC_MOVE_EXT: u32 = 0xC028_660F;
+
+/// Exchanges the blocks of a range of two ext4 files; their content stays. Returns the bytes whose blocks
+/// were moved.
+pub fn exchange_extents(file: RawFd, donor: RawFd, offset: u64, length: u64) -> io::Result<u64> {
+    // SAFETY: the descriptor is one that the engine has open.
+    let block = rustix::fs::fstat(unsafe { BorrowedFd::borrow_raw(file) })?.st_blksize as u64;
+    let block = block.max(512);
+    let mut range = MoveExtent {
+        reserved: 0,
+        donor: donor as u32,
+        start: offset / block,
+        donor_start: offset / block,
+        length: length / block,
+        moved: 0,
+    };
+    // SAFETY: the kernel reads and writes one range of ours.
+    check(unsafe { libc::ioctl(file, EXT4_IOC_MOVE_EXT as _, &raw mut range) })?;
+    Ok(range.moved * block)
 }
 
 #[cfg(test)]

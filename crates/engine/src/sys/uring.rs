@@ -28,6 +28,10 @@ pub mod setup {
     pub const SINGLE_ISSUER: u32 = 1 << 12;
     /// Completions are processed only on request.
     pub const DEFER_TASKRUN: u32 = 1 << 13;
+    /// Submission entries have 128 bytes.
+    pub const SQE128: u32 = 1 << 10;
+    /// Completion entries have 32 bytes.
+    pub const CQE32: u32 = 1 << 11;
     /// No indirection between submission ring and entries.
     pub const NO_SQARRAY: u32 = 1 << 16;
 }
@@ -68,6 +72,10 @@ pub mod sqe {
     pub const READ: u8 = 22;
     /// Write.
     pub const WRITE: u8 = 23;
+    /// A command of the file's driver.
+    pub const URING_CMD: u8 = 46;
+    /// The buffer of a command is a registered one.
+    pub const URING_CMD_FIXED: u32 = 1;
     /// `fd` is an index into the registered files.
     pub const FIXED_FILE: u8 = 1 << 0;
     /// Always by a kernel worker.
@@ -104,9 +112,12 @@ pub struct Sqe {
     pub personality: u16,
     /// Unused here.
     pub splice_fd: i32,
-    /// Unused here.
+    /// The first bytes of a command.
     pub rest: [u64; 2],
 }
+
+/// The other half of a wide submission entry: bytes of a command after the first 16.
+pub type SecondHalf = [u64; 8];
 
 /// A completion entry.
 #[repr(C)]
@@ -221,8 +232,8 @@ impl Drop for Mapping {
     }
 }
 
-/// A ring, owned by one thread.
-pub struct Uring {
+/// A ring, owned by one thread. The entries of a `WIDE` ring have room for commands of drivers.
+pub struct Uring<const WIDE: bool = false> {
     sq_head: *const AtomicU32,
     sq_tail: *const AtomicU32,
     sq_flags: *const AtomicU32,
@@ -246,12 +257,16 @@ pub struct Uring {
     fd: OwnedFd,
 }
 
-impl Uring {
+impl<const WIDE: bool> Uring<WIDE> {
+    const SIZES: u32 = if WIDE { setup::SQE128 | setup::CQE32 } else { 0 };
+    /// Entries of this size per place in the rings.
+    const STEP: usize = if WIDE { 2 } else { 1 };
+
     /// Makes a ring with at least `entries` submission entries. `flags` are [`setup`]'s; `cpu` binds
     /// the polling thread under [`setup::SQ_AFF`].
-    pub fn new(entries: u32, flags: u32, cpu: u32) -> io::Result<Uring> {
+    pub fn new(entries: u32, flags: u32, cpu: u32) -> io::Result<Self> {
         let mut params = Params {
-            flags: flags | setup::CQSIZE | setup::CLAMP,
+            flags: flags | setup::CQSIZE | setup::CLAMP | Self::SIZES,
             cq_entries: entries.saturating_mul(2),
             sq_thread_cpu: cpu,
             sq_thread_idle: 1000,
@@ -267,15 +282,16 @@ impl Uring {
         if params.features & FEAT_SINGLE_MMAP == 0 {
             return Err(io::Error::from_raw_os_error(libc::ENOSYS));
         }
-        Uring::map(fd, &params)
+        Self::map(fd, &params)
     }
 
-    fn map(fd: OwnedFd, params: &Params) -> io::Result<Uring> {
+    fn map(fd: OwnedFd, params: &Params) -> io::Result<Self> {
         let (sq, cq) = (&params.sq_off, &params.cq_off);
         let sq_length = sq.array as usize + params.sq_entries as usize * size_of::<u32>();
-        let cq_length = cq.cqes as usize + params.cq_entries as usize * size_of::<Cqe>();
+        let cq_length =
+            cq.cqes as usize + params.cq_entries as usize * Self::STEP * size_of::<Cqe>();
         let rings = Mapping::new(fd.as_raw_fd(), sq_length.max(cq_length), OFFSET_SQ_RING)?;
-        let entries_length = params.sq_entries as usize * size_of::<Sqe>();
+        let entries_length = params.sq_entries as usize * Self::STEP * size_of::<Sqe>();
         let entries = Mapping::new(fd.as_raw_fd(), entries_length, OFFSET_SQES)?;
         if params.flags & setup::NO_SQARRAY == 0 {
             let array: *mut u32 = rings.at(sq.array);
@@ -339,10 +355,10 @@ impl Uring {
         if self.tail.wrapping_sub(head) >= self.sq_entries {
             return false;
         }
-        let slot = self.sqes.wrapping_add((self.tail & self.sq_mask) as usize);
+        let index = (self.tail & self.sq_mask) as usize * Self::STEP;
         // SAFETY: the masked index is within the array of entries, and the kernel does not read
         // this entry before the tail passes it.
-        unsafe { slot.write(entry) };
+        unsafe { self.sqes.wrapping_add(index).write(entry) };
         self.tail = self.tail.wrapping_add(1);
         true
     }
@@ -441,7 +457,8 @@ impl Uring {
     #[inline(always)]
     pub fn peek(&self, index: u32) -> Cqe {
         let head = Self::load(self.cq_head, Ordering::Relaxed);
-        let slot = self.cqes.wrapping_add((head.wrapping_add(index) & self.cq_mask) as usize);
+        let index = (head.wrapping_add(index) & self.cq_mask) as usize * Self::STEP;
+        let slot = self.cqes.wrapping_add(index);
         // SAFETY: the masked index is within the array of completions; entries up to the tail read
         // with Acquire in `ready` are written, and the kernel leaves them until the head passes.
         unsafe { slot.read() }
@@ -502,7 +519,7 @@ impl Uring {
     }
 }
 
-impl Drop for Uring {
+impl<const WIDE: bool> Drop for Uring<WIDE> {
     /// Waits for I/O in flight: closing the descriptor alone would let the kernel write into buffers that
     /// are freed next.
     fn drop(&mut self) {
@@ -516,6 +533,24 @@ impl Drop for Uring {
             }
         }
         self.unregister_ring();
+    }
+}
+
+impl Uring<true> {
+    /// [`Uring::push`] for a command of a driver.
+    ///
+    /// # Safety
+    /// As [`Uring::push`], for all memory that the command refers to.
+    pub unsafe fn push_command(&mut self, entry: Sqe, second: SecondHalf) -> bool {
+        let index = (self.tail & self.sq_mask) as usize * Self::STEP;
+        // SAFETY: see the contract of this function.
+        if !unsafe { self.push(entry) } {
+            return false;
+        }
+        // SAFETY: a wide entry is as long as two entries, and `push` has found this one free; the
+        // kernel does not read it before the tail is published by `submit`.
+        unsafe { self.sqes.wrapping_add(index + 1).cast::<SecondHalf>().write(second) };
+        true
     }
 }
 

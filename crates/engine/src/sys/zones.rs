@@ -111,10 +111,10 @@ impl RawZone {
             0xe => Condition::Full,
             _ => Condition::Offline,
         };
-        // The pointer of a full zone is undefined.
+        // The pointer of a full zone is undefined, and that of a conventional one may be all ones.
         let pointer = match condition {
             Condition::Full => start + capacity,
-            _ => (self.pointer * SECTOR).clamp(start, start + capacity),
+            _ => self.pointer.saturating_mul(SECTOR).clamp(start, start + capacity),
         };
         ZoneReport { start, length: self.length * SECTOR, capacity, pointer, kind, condition }
     }
@@ -193,7 +193,7 @@ mod tests {
         let open = RawZone { condition: 2, pointer: 10, ..zone }.read(false);
         assert_eq!((open.pointer, open.capacity), (10 * 512, 8 * 512));
         assert_eq!((open.kind, open.condition), (ZoneKind::Sequential, Condition::Active));
-        let plain = RawZone { kind: 1, pointer: u64::MAX / 512, ..zone }.read(false);
+        let plain = RawZone { kind: 1, pointer: u64::MAX, ..zone }.read(false);
         assert_eq!((plain.kind, plain.pointer), (ZoneKind::Conventional, 16 * 512));
     }
 }

@@ -197,6 +197,10 @@ fn queue_policy(queue: &Queue) -> QueuePolicy {
     let (batch, complete_max) = match queue.engine {
         Engine::Posixaio => (1, queue.complete_max.unwrap_or(share)),
         Engine::Vsync => (1, queue.depth),
+        // So many trims share a command.
+        Engine::IoUringCmd if queue.options.nvme.ranges > 1 => {
+            (queue.options.nvme.ranges as u32, queue.complete_max.unwrap_or(queue.depth))
+        }
         Engine::Http => (1, queue.complete_max.unwrap_or(queue.depth)),
         _ => (share, queue.complete_max.unwrap_or(share)),
     };

@@ -136,7 +136,7 @@ impl ZonedTargets {
         for (file, planned) in zoned.files.iter().zip(&worker.files) {
             if !known.contains_key(&file.name) {
                 let writes = worker.pattern.rw.writes() || worker.pattern.rw.trims();
-                let device = open(file, &planned.path, writes)?;
+                let device = open(file, writes)?;
                 known.insert(file.name.clone(), Arc::new(ZonedTarget::new(device, file.size)?));
             }
             let open = known[&file.name].state().open.len();
@@ -166,11 +166,11 @@ impl ZonedTargets {
     }
 }
 
-fn open(file: &ZonedFile, path: &str, writes: bool) -> io::Result<Box<dyn ZoneDevice>> {
+fn open(file: &ZonedFile, writes: bool) -> io::Result<Box<dyn ZoneDevice>> {
     if !file.device {
         let ZonedFile { size, capacity, whole, .. } = *file;
         return Ok(Box::new(EmulatedZones { size, capacity, whole }));
     }
-    let device = OpenOptions::new().read(true).write(writes).open(path)?;
+    let device = OpenOptions::new().read(true).write(writes).open(&file.name)?;
     Ok(Box::new(Device(device)))
 }

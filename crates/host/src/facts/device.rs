@@ -33,6 +33,23 @@ impl Host {
         Some(format!("/dev/{}", name.replace('!', "/")))
     }
 
+    /// The block device of the disk behind an sg or NVMe character device; `None` for other devices.
+    pub(crate) fn block_device_of(&self, device: &Path) -> Option<String> {
+        let name = device.strip_prefix("/dev").ok()?.to_str()?;
+        if let Some(namespace) = name.strip_prefix("ng") {
+            let block = format!("nvme{namespace}");
+            return self.exists(format!("/sys/class/block/{block}")).then_some(block);
+        }
+        self.names(format!("/sys/class/scsi_generic/{name}/device/block")).pop()
+    }
+
+    /// Bytes of a flash device or a DAX device; `None` for other character devices.
+    pub(crate) fn size_of_character(&self, device: &Path) -> Option<u64> {
+        let name = device.strip_prefix("/dev").ok()?.to_str()?;
+        let flash = self.number(format!("/sys/class/mtd/{name}/size"));
+        flash.or_else(|| self.number(format!("/sys/bus/dax/devices/{name}/size")))
+    }
+
     /// Kernel name of the block device that a path under /dev leads to.
     pub(crate) fn device_by_path(&self, path: impl AsRef<Path>) -> Option<String> {
         use std::os::unix::fs::{FileTypeExt, MetadataExt};

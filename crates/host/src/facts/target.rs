@@ -33,10 +33,23 @@ impl Survey<'_> {
         if kind == TargetKind::Block {
             return self.unlisted_block(query, &canonical, metadata);
         }
+        if kind == TargetKind::Char
+            && let Some(name) = self.host.block_device_of(&canonical)
+        {
+            // What is done to it is done to the disk.
+            let block = Path::new("/dev").join(&name);
+            let disk = self.block(query, &block, &name);
+            let canonical = canonical.to_string_lossy().into_owned();
+            return TargetFacts { kind, canonical, direct: None, ..disk };
+        }
         let real = self.host.real(path);
         let mut target = TargetFacts {
             kind,
-            size: Bytes(if kind == TargetKind::File { metadata.len() } else { 0 }),
+            size: Bytes(match kind {
+                TargetKind::File => metadata.len(),
+                TargetKind::Char => self.host.size_of_character(&canonical).unwrap_or(0),
+                _ => 0,
+            }),
             readable: may_access(&real, Access::READ_OK),
             writable: may_access(&real, Access::WRITE_OK),
             parent_exists: true,

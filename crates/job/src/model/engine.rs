@@ -46,4 +46,31 @@ impl Default for Program {
     }
 }
 
+/// `sg_write_mode`: the SCSI command that a write becomes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SgWriteMode {
+    /// WRITE.
+    #[default]
+    Write,
+    /// WRITE AND VERIFY.
+    WriteAndVerify,
+    /// WRITE SAME: one block of data for all blocks.
+    WriteSame,
+    /// WRITE SAME (16) without data.
+    WriteSameNdob,
+    /// VERIFY without data.
+    VerifyBytchk00,
+    /// VERIFY against the data.
+    VerifyBytchk01,
+    /// VERIFY of all blocks against one block of data.
+    VerifyBytchk11,
+    /// WRITE STREAM (16).
+    WriteStream,
+}
+
+named!(SgWriteMode:
+    Write "write", WriteAndVerify "write_and_verify", WriteSame "write_same",
+    WriteSameNdob "write_same_ndob", VerifyBytchk00 "verify_bytchk_00",
+    VerifyBytchk01 "verify_bytchk_01", VerifyBytchk11 "verify_bytchk_11",
+    WriteStream "write_stream");
 named!(StatCall: Stat "stat", Lstat "lstat", Statx "statx");

@@ -1,9 +1,10 @@
 //! Engine, depth, and when data is made durable.
 
-use super::engine::{CpuLoad, Program, StatCall};
+use super::engine::{CpuLoad, Program, SgWriteMode, StatCall};
 use super::named::named;
 use super::net::Net;
 use super::numbered::ObjectSet;
+use super::nvme::NvmeOptions;
 use super::objects::Http;
 use super::priority::PriorityShare;
 use record::Engine;
@@ -70,8 +71,24 @@ pub struct EngineOptions {
     pub cmdprio_hint: Option<(u16, u16)>,
     /// `cmdprio_bssplit`, of reads and of writes.
     pub cmdprio_split: [Vec<PriorityShare>; 2],
-    /// `writefua`: RWF_DSYNC on writes of io_uring.
+    /// `readfua`: FUA on reads.
+    pub readfua: bool,
+    /// `writefua`: FUA on writes; RWF_DSYNC with io_uring.
     pub writefua: bool,
+    /// `sg_write_mode`.
+    pub sg_write_mode: SgWriteMode,
+    /// `stream_id` of WRITE STREAM; 0: one that is opened for the run.
+    pub stream: u16,
+    /// Commands of io_uring_cmd.
+    pub nvme: NvmeOptions,
+    /// `donorname` of e4defrag.
+    pub donor: Option<String>,
+    /// `inplace` of e4defrag: the donor gets its blocks within each I/O.
+    pub donor_in_place: u8,
+    /// `skip_bad` of mtd.
+    pub skip_bad: bool,
+    /// `uri` of nbd.
+    pub nbd_uri: Option<String>,
     /// `thp`: transparent huge pages for mmap.
     pub thp: bool,
     /// `stat_type`: the call that filestat and dirstat time.

@@ -3,18 +3,16 @@
 use super::Group::Engine;
 use super::field::field;
 use super::row::{
-    NO_MAX, PASSTHROUGH, SCSI_GENERIC, boolean, choice, flag, int, ints, rows, same, text, value,
+    DEVICE_CHECKS, NO_MAX, PASSTHROUGH, boolean, choice, flag, int, ints, rows, same, text, value,
 };
 use super::{Choice, OptionDef, set};
+use crate::model::ProtectionChecks;
 
 const URINGS: &[&str] = &["io_uring", "io_uring_cmd"];
 const PRIO: &[&str] = &["io_uring", "io_uring_cmd", "libaio"];
 const NETS: &[&str] = &["net", "netsplice"];
 const GLUSTER: &[&str] = &["gfapi", "gfapi_async"];
 const CEPH: &[&str] = &["rados", "rbd"];
-
-const NO_FUA_READ: &str =
-    "the kernel passes no FUA with reads of io_uring, only with commands of sg and io_uring_cmd";
 
 const WRITE_MODES: &[Choice] = &[
     value("write", "plain writes"),
@@ -181,13 +179,17 @@ pub(super) const LOCAL: &[OptionDef] = rows! {
 
     /// Set FUA on reads
     ///
-    /// Reads then bypass the device's cache.
-    "readfua" => boolean(Engine).of(&["sg", "io_uring", "io_uring_cmd"]).warned(NO_FUA_READ),
+    /// Reads then bypass the device's cache. It has no effect with io_uring: the kernel passes FUA with
+    /// commands only.
+    "readfua" => boolean(Engine)
+        .of(&["sg", "io_uring", "io_uring_cmd"])
+        .sets(field!(queue.options.readfua)),
 
     /// Set FUA on writes
     ///
     /// Writes are durable when they complete: RWF_DSYNC on each write, which the kernel implements
-    /// with FUA, or with a flush if the device has no FUA.
+    /// with FUA, or with a flush if the device has no FUA. With sg and io_uring_cmd the bit of the
+    /// command; only plain writes have it.
     "writefua" => boolean(Engine)
         .of(&["sg", "io_uring", "io_uring_cmd"])
         .sets(field!(queue.options.writefua)),
@@ -196,17 +198,24 @@ pub(super) const LOCAL: &[OptionDef] = rows! {
     ///
     /// io_uring_cmd only: a plain write, one that lets zeros or uncorrectable marks stand for data,
     /// or a verify.
-    "write_mode" => choice(Engine, WRITE_MODES).of(URINGS).default("write").needs(PASSTHROUGH),
+    "write_mode" => choice(Engine, WRITE_MODES)
+        .of(URINGS)
+        .default("write")
+        .sets(field!(queue.options.nvme.write_mode))
+        .recorded(),
 
     /// NVMe command that a verifying read becomes
     ///
     /// io_uring_cmd only: data is read back, or the device compares it with what it is sent.
-    "verify_mode" => choice(Engine, READ_MODES).of(URINGS).default("read").needs(PASSTHROUGH),
+    "verify_mode" => choice(Engine, READ_MODES).of(URINGS).default("read").needs(DEVICE_CHECKS),
 
     /// Kind of command passed through
     ///
     /// io_uring_cmd only: the command set of the device behind the character device named.
-    "cmd_type" => choice(Engine, NVME).of(URINGS).default("nvme").needs(PASSTHROUGH),
+    "cmd_type" => choice(Engine, NVME)
+        .of(URINGS)
+        .default("nvme")
+        .accepted("NVMe commands are the only kind that the kernel passes through"),
 
     /// Length of a SCSI command passed through
     ///
@@ -226,43 +235,68 @@ pub(super) const LOCAL: &[OptionDef] = rows! {
 
     /// Bytes of separate metadata for each I/O
     ///
-    /// For namespaces that keep metadata apart; for io_uring_cmd.
-    "md_per_io_size" => int(Engine, 0, NO_MAX).of(URINGS).default("0").needs(PASSTHROUGH),
+    /// For namespaces that keep metadata apart; for io_uring_cmd. Needed unless the device makes and
+    /// checks all of it (pi_act=1).
+    "md_per_io_size" => int(Engine, 0, 1 << 30)
+        .of(URINGS)
+        .default("0")
+        .sets(field!(queue.options.nvme.metadata_bytes)),
 
     /// The device makes and checks protection information
     ///
     /// With 0 the host makes and checks it; for io_uring_cmd.
-    "pi_act" => boolean(Engine).of(URINGS).default("1").needs(PASSTHROUGH),
+    "pi_act" => boolean(Engine)
+        .of(URINGS)
+        .default("1")
+        .sets(field!(queue.options.nvme.pi_act))
+        .recorded(),
 
     /// Which protection information is checked
     ///
     /// A list of GUARD, REFTAG and APPTAG; for io_uring_cmd.
-    "pi_chk" => text(Engine).of(URINGS).needs(PASSTHROUGH),
+    "pi_chk" => text(Engine).of(URINGS).sets_with(|job, v| {
+        job.queue.options.nvme.checks = ProtectionChecks::parse(v.text())?;
+        Ok(())
+    }),
 
     /// Application tag
     ///
     /// Used with pi_chk=APPTAG.
-    "apptag" => int(Engine, 0, 0xffff).of(URINGS).default("0x1234").needs(PASSTHROUGH),
+    "apptag" => int(Engine, 0, 0xffff)
+        .of(URINGS)
+        .default("0x1234")
+        .sets(field!(queue.options.nvme.tag)),
 
     /// Mask of the application tag
     ///
     /// Used with pi_chk=APPTAG.
-    "apptag_mask" => int(Engine, 0, 0xffff).of(URINGS).default("0xffff").needs(PASSTHROUGH),
+    "apptag_mask" => int(Engine, 0, 0xffff)
+        .of(URINGS)
+        .default("0xffff")
+        .sets(field!(queue.options.nvme.tag_mask)),
 
     /// Deallocate blocks that are written as zeroes
     ///
     /// Has a meaning with write_mode=zeroes.
-    "deac" => boolean(Engine).of(URINGS).needs(PASSTHROUGH),
+    "deac" => boolean(Engine).of(URINGS).sets(field!(queue.options.nvme.deallocates)),
 
     /// SCSI command that a write becomes
     ///
     /// Some of them read or compare and write nothing.
-    "sg_write_mode" => choice(Engine, SG_MODES).of(&["sg"]).default("write").needs(SCSI_GENERIC),
+    "sg_write_mode" => choice(Engine, SG_MODES)
+        .of(&["sg"])
+        .default("write")
+        .sets(field!(queue.options.sg_write_mode))
+        .recorded(),
 
     /// Stream of WRITE STREAM(16)
     ///
-    /// Has a meaning with sg_write_mode=write_stream.
-    "stream_id" => int(Engine, 0, NO_MAX).of(&["sg"]).default("0").needs(SCSI_GENERIC),
+    /// Only used with sg_write_mode=write_stream. 0 opens a stream on each device and closes it at the
+    /// end.
+    "stream_id" => int(Engine, 0, 0xffff)
+        .of(&["sg"])
+        .default("0")
+        .sets(field!(queue.options.stream)),
 
     /// Share of a CPU to use, per cent
     ///
@@ -333,20 +367,19 @@ pub(super) const LOCAL: &[OptionDef] = rows! {
 
     /// File that gives its blocks
     ///
-    /// Its blocks are moved into the file that is defragmented.
-    "donorname" => text(Engine).of(&["e4defrag"]).needs("the e4defrag engine (EXT4_IOC_MOVE_EXT)"),
+    /// Required. Its blocks are exchanged with those of the file that is defragmented. It must be on
+    /// the same filesystem, and is made if it is missing.
+    "donorname" => text(Engine).of(&["e4defrag"]).sets(field!(queue.options.donor)),
 
     /// When the donor gets its blocks
     ///
-    /// 0 allocates it beforehand, 1 within each event.
-    "inplace" => int(Engine, 0, 1)
-        .of(&["e4defrag"])
-        .needs("the e4defrag engine (EXT4_IOC_MOVE_EXT)"),
+    /// 0 allocates them beforehand, 1 within each I/O, which frees them again.
+    "inplace" => int(Engine, 0, 1).of(&["e4defrag"]).sets(field!(queue.options.donor_in_place)),
 
     /// Skip bad blocks
     ///
-    /// Otherwise they are errors.
-    "skip_bad" => boolean(Engine).of(&["mtd"]).needs("the mtd engine (raw flash)"),
+    /// I/O on them counts as done. Otherwise it is an error.
+    "skip_bad" => boolean(Engine).of(&["mtd"]).sets(field!(queue.options.skip_bad)),
 };
 
 /// Engines that do their I/O over a network.
@@ -436,8 +469,9 @@ pub(super) const REMOTE: &[OptionDef] = rows! {
 
     /// URI of the device
     ///
-    /// As the NBD specification has it: nbd://host:port/name.
-    "uri" => text(Engine).of(&["nbd"]).needs("the nbd engine (libnbd)"),
+    /// Required. nbd://HOST:PORT/EXPORT over TCP, or nbd+unix:///EXPORT?socket=PATH. The export is the
+    /// one target of the job; its size is the default of size. TLS (nbds) is not supported.
+    "uri" => text(Engine).of(&["nbd"]).sets(field!(queue.options.nbd_uri)),
 
     /// Name of the cluster
     ///

@@ -14,11 +14,12 @@ pub(super) const MILLISECOND: Nanos = Nanos(1_000_000);
 /// The unit of a number without suffix.
 pub(super) const MICROSECOND: Nanos = Nanos(1_000);
 
-/// What options of io_uring_cmd need.
+/// What options of SCSI commands of io_uring_cmd need.
 pub(super) const PASSTHROUGH: &str =
-    "the io_uring_cmd engine (commands passed through to an NVMe or SCSI character device)";
-/// What options of sg need.
-pub(super) const SCSI_GENERIC: &str = "the sg engine (SCSI commands to a device behind /dev/sg)";
+    "SCSI commands through io_uring, which Linux does not pass; ioengine=sg sends them";
+/// What `verify_mode` needs.
+pub(super) const DEVICE_CHECKS: &str =
+    "a phase in which the device checks the data; reads are checked by fathom";
 
 /// The access of an option that does not change a job.
 const NO_ACCESS: Access = Access { set: |_, _| Ok(()), get: None };

@@ -2,9 +2,7 @@
 
 use super::Group::{Pattern, Size, Target};
 use super::field::field;
-use super::row::{
-    NO_MAX, PASSTHROUGH, boolean, choice, choice_with, int, ints, rows, same, size, text, value,
-};
+use super::row::{NO_MAX, boolean, choice, choice_with, int, ints, rows, same, size, text, value};
 use super::{Choice, OptionDef, set};
 use crate::model::FileServiceOrder;
 
@@ -99,8 +97,9 @@ pub(super) const ROWS: &[OptionDef] = rows! {
 
     /// Ranges in one trim command
     ///
-    /// For io_uring_cmd; each range is as long as bs. Newer than fio 3.33.
-    "num_range" => int(Size, 0, 256).default("1").needs(PASSTHROUGH),
+    /// For io_uring_cmd; each range is as long as bs and counts as an I/O, so that iodepth commands are
+    /// iodepth times num_range I/Os in flight. Newer than fio 3.33.
+    "num_range" => int(Size, 0, 256).default("1").sets(field!(queue.options.nvme.ranges)),
 
     /// Generator of random offsets
     ///

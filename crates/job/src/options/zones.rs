@@ -2,8 +2,9 @@
 
 use super::Group::Target;
 use super::field::field;
-use super::row::{PASSTHROUGH, boolean, choice, floats, int, rows, size, text, value};
+use super::row::{boolean, choice, floats, int, rows, size, text, value};
 use super::{Choice, OptionDef};
+use crate::model::DataPlacement;
 
 const MODES: &[Choice] = &[
     value("none", "no zones"),
@@ -97,7 +98,11 @@ pub(super) const ROWS: &[OptionDef] = rows! {
     /// Use NVMe flexible data placement
     ///
     /// Older form of dataplacement=fdp. Newer than fio 3.33.
-    "fdp" => boolean(Target).needs(PASSTHROUGH),
+    "fdp" => boolean(Target).sets_with(|job, v| {
+        let kind = if v.flag() { DataPlacement::Fdp } else { DataPlacement::None };
+        job.queue.options.nvme.placement.kind = kind;
+        Ok(())
+    }),
 
     /// NVMe directive that places data
     ///
@@ -105,7 +110,8 @@ pub(super) const ROWS: &[OptionDef] = rows! {
     "dataplacement" => choice(Target, PLACEMENTS)
         .alias(&["data_placement"])
         .default("none")
-        .needs(PASSTHROUGH),
+        .sets(field!(queue.options.nvme.placement.kind))
+        .recorded(),
 
     /// Selection of the placement id for a write
     ///
@@ -113,15 +119,19 @@ pub(super) const ROWS: &[OptionDef] = rows! {
     "plid_select" => choice(Target, SELECTIONS)
         .alias(&["fdp_pli_select"])
         .default("roundrobin")
-        .needs(PASSTHROUGH),
+        .sets(field!(queue.options.nvme.placement.select)),
 
     /// Placement ids to use
     ///
-    /// Newer than fio 3.33.
-    "plids" => text(Target).alias(&["fdp_pli"]).needs(PASSTHROUGH),
+    /// Indexes of reclaim unit handles with fdp, all of them without this option; stream identifiers
+    /// with streams. Newer than fio 3.33.
+    "plids" => text(Target)
+        .alias(&["fdp_pli"])
+        .sets(field!(queue.options.nvme.placement.identifiers)),
 
     /// File with the offset table of plid_select=scheme
     ///
-    /// Newer than fio 3.33.
-    "dp_scheme" => text(Target).needs(PASSTHROUGH),
+    /// Each line is FROM, TO, INDEX: writes at offsets from FROM up to TO take the id of that index
+    /// in plids. Newer than fio 3.33.
+    "dp_scheme" => text(Target).sets(field!(queue.options.nvme.placement.scheme)),
 };
