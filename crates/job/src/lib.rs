@@ -39,7 +39,7 @@ pub use model::{
     ObjectWork, Pattern, Payload, PriorityShare, Process, ProcessContext, Program, Protocol, Queue,
     Rate, RateProcess, ReadUse, ReadWrite, Replay, Retry, Secret, Sequencer, SequentialOrder,
     Served, Size, SplitEntry, StatCall, SteadyCriterion, SteadyFigure, SteadyLimit, SteadyState,
-    StoreKind, SyncFileRange, SyncMode, Syncing, Target, ThinkTime, Timing, Tls, Verify,
+    StoreKind, SyncFileRange, SyncMode, Syncing, Target, ThinkTime, Timing, Tls, Unmet, Verify,
     VerifyMethod, WriteHint, ZoneMode, ZoneShare, Zones,
 };
 pub use record::{Engine, Medium};

@@ -97,6 +97,19 @@ pub struct Job {
     pub served: Served,
     /// Recorded and replayed I/O.
     pub replay: Replay,
+    /// Engines, options and values that fio has and fathom does not run.
+    pub unmet: Vec<Unmet>,
+}
+
+/// Something that fio has and fathom does not run. It parses; the plan refuses it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unmet {
+    /// The option.
+    pub option: &'static str,
+    /// What is given, and what it would need.
+    pub found: String,
+    /// What to do.
+    pub remedy: String,
 }
 
 impl Job {

@@ -27,6 +27,8 @@ pub struct UnbuiltEngine {
     pub doc: &'static str,
     /// What an implementation would need.
     pub needs: &'static str,
+    /// What to use here instead.
+    pub instead: &'static str,
 }
 
 /// How an engine submits I/O.
@@ -132,8 +134,18 @@ engines! {
 }
 
 const fn unbuilt(name: &'static str, doc: &'static str, needs: &'static str) -> UnbuiltEngine {
-    UnbuiltEngine { name, doc, needs }
+    UnbuiltEngine { name, doc, needs, instead: "take another ioengine" }
 }
+
+impl UnbuiltEngine {
+    const fn instead(self, instead: &'static str) -> UnbuiltEngine {
+        UnbuiltEngine { instead, ..self }
+    }
+}
+
+const ON_A_MOUNT: &str = "mount it and take ioengine=psync or io_uring on its files";
+const ON_A_DISK: &str = "take ioengine=io_uring on the block device";
+const MEMORY_OF_A_PEER: &str = "take ioengine=net for the network, ioengine=mmap for the memory";
 
 /// Engines of fio's that are refused by name.
 pub const UNBUILT_ENGINES: &[UnbuiltEngine] = &[
@@ -141,36 +153,60 @@ pub const UNBUILT_ENGINES: &[UnbuiltEngine] = &[
     unbuilt("sg", "SCSI commands through the sg driver", "a device behind /dev/sg"),
     unbuilt("e4defrag", "moves the extents of ext4 files", "EXT4_IOC_MOVE_EXT on an ext4"),
     unbuilt("nbd", "a network block device", "libnbd"),
-    unbuilt("nfs", "NFS without the kernel", "libnfs"),
-    unbuilt("rdma", "remote memory", "an RDMA device and librdmacm"),
-    unbuilt("rados", "Ceph objects", "a Ceph cluster and librados"),
-    unbuilt("rbd", "Ceph block devices", "a Ceph cluster and librbd"),
-    unbuilt("gfapi", "GlusterFS", "a GlusterFS volume and libgfapi"),
-    unbuilt("gfapi_async", "GlusterFS, asynchronous", "a GlusterFS volume and libgfapi"),
-    unbuilt("libhdfs", "HDFS", "an HDFS and libhdfs"),
-    unbuilt("libiscsi", "iSCSI without the kernel", "an iSCSI target and libiscsi"),
-    unbuilt("libblkio", "libblkio's drivers", "libblkio"),
-    unbuilt("libcufile", "GPU memory", "a GPU and libcufile"),
+    unbuilt("nfs", "NFS without the kernel", "libnfs").instead(ON_A_MOUNT),
+    unbuilt("rdma", "remote memory", "an RDMA device and librdmacm").instead(MEMORY_OF_A_PEER),
+    unbuilt("rados", "Ceph objects", "a Ceph cluster and librados")
+        .instead("take ioengine=http on its object gateway"),
+    unbuilt("rbd", "Ceph block devices", "a Ceph cluster and librbd")
+        .instead("map the image (rbd map) and take ioengine=io_uring"),
+    unbuilt("gfapi", "GlusterFS", "a GlusterFS volume and libgfapi").instead(ON_A_MOUNT),
+    unbuilt("gfapi_async", "GlusterFS, asynchronous", "a GlusterFS volume and libgfapi")
+        .instead(ON_A_MOUNT),
+    unbuilt("libhdfs", "HDFS", "an HDFS, a Java runtime and libhdfs")
+        .instead("mount it (its NFS gateway or fuse_dfs) and take ioengine=psync"),
+    unbuilt("libiscsi", "iSCSI without the kernel", "an iSCSI target and libiscsi")
+        .instead("log in with iscsiadm and take ioengine=io_uring on the disk"),
+    unbuilt("libblkio", "libblkio's drivers", "libblkio").instead(ON_A_DISK),
+    unbuilt("libcufile", "GPU memory", "a GPU, its driver nvidia-fs and libcufile")
+        .instead("take ioengine=io_uring with direct=1, which ends in the memory of the host"),
     unbuilt(
         "libzbc",
         "zoned disks",
         "libzbc; zonemode=zbd works on zoned block devices without it",
     ),
-    unbuilt("xnvme", "NVMe through xNVMe", "libxnvme"),
-    unbuilt("dfs", "DAOS", "a DAOS pool and libdfs"),
-    unbuilt("ime_psync", "DDN IME", "a DDN IME"),
-    unbuilt("ime_psyncv", "DDN IME, vectored", "a DDN IME"),
-    unbuilt("ime_aio", "DDN IME, asynchronous", "a DDN IME"),
+    unbuilt("xnvme", "NVMe through xNVMe", "libxnvme").instead(ON_A_DISK),
+    unbuilt("dfs", "DAOS", "a DAOS pool and libdfs").instead(ON_A_MOUNT),
+    unbuilt("ime_psync", "DDN IME", "a DDN IME").instead(ON_A_MOUNT),
+    unbuilt("ime_psyncv", "DDN IME, vectored", "a DDN IME").instead(ON_A_MOUNT),
+    unbuilt("ime_aio", "DDN IME, asynchronous", "a DDN IME").instead(ON_A_MOUNT),
     unbuilt("mtd", "raw flash", "a raw flash device"),
     unbuilt("pmemblk", "persistent memory in blocks", "persistent memory and libpmemblk"),
     unbuilt("dev-dax", "persistent memory, mapped", "a DAX device"),
     unbuilt("libpmem", "persistent memory, mapped files", "persistent memory and libpmem"),
+    unbuilt("librpma_apm_client", "remote persistent memory, one-sided", RPMA)
+        .instead(MEMORY_OF_A_PEER),
+    unbuilt("librpma_apm_server", "remote persistent memory, one-sided", RPMA)
+        .instead(MEMORY_OF_A_PEER),
+    unbuilt("librpma_gpspm_client", "remote persistent memory, by messages", RPMA)
+        .instead(MEMORY_OF_A_PEER),
+    unbuilt("librpma_gpspm_server", "remote persistent memory, by messages", RPMA)
+        .instead(MEMORY_OF_A_PEER),
+    unbuilt("libdfc", "DFC through its library", "libdfc").instead(ON_A_DISK),
+    unbuilt("guasi", "asynchronous I/O by GUASI's threads", "the library GUASI")
+        .instead("take ioengine=posixaio, whose helpers are threads as well"),
+    unbuilt("windowsaio", "Windows asynchronous I/O", "Windows").instead("take ioengine=io_uring"),
+    unbuilt("solarisaio", "Solaris asynchronous I/O", "Solaris").instead("take ioengine=io_uring"),
+    unbuilt("cpp_null", "fio's example of an engine in C++", "fio's own build")
+        .instead("take ioengine=null, which does the same"),
     unbuilt(
         "external",
-        "an engine in a file of its own",
-        "a stable interface for engines in files of their own",
-    ),
+        "an engine in an object file",
+        "fio: such an object file is compiled against the internal structures of one version of fio",
+    )
+    .instead("make the engine a program of its own and take ioengine=custom"),
 ];
+
+const RPMA: &str = "RDMA devices, persistent memory and librpma";
 
 impl Default for Engine {
     /// As in fio.

@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A Debian package and a program of it whose presence proves it.
+/// A Debian package and a program (or another file, by its path) whose presence proves it.
 struct Package {
     name: &'static str,
     program: &'static str,
@@ -13,6 +13,8 @@ struct Package {
 const NEEDED: &[Package] = &[
     // The oracle that parsing, layout and output are held against.
     Package { name: "fio", program: "fio" },
+    // Its example job files.
+    Package { name: "fio-examples", program: "/usr/share/doc/fio/examples/aio-read.fio" },
     // Filesystems made on loop devices.
     Package { name: "e2fsprogs", program: "mkfs.ext4" },
     Package { name: "xfsprogs", program: "mkfs.xfs" },

@@ -8,8 +8,20 @@ use super::row::{
 use super::{Choice, OptionDef, set};
 
 const URINGS: &[&str] = &["io_uring", "io_uring_cmd"];
+const POLLED: &[&str] = &["pvsync2", "io_uring", "io_uring_cmd", "sg", "xnvme", "libblkio"];
+const SUBMITTERS: &[&str] = &["io_uring", "io_uring_cmd", "xnvme"];
 const PRIO: &[&str] = &["io_uring", "io_uring_cmd", "libaio"];
 const NETS: &[&str] = &["net", "netsplice"];
+const PORTS: &[&str] = &[
+    "net",
+    "netsplice",
+    "rdma",
+    "libhdfs",
+    "librpma_apm_client",
+    "librpma_apm_server",
+    "librpma_gpspm_client",
+    "librpma_gpspm_server",
+];
 const GLUSTER: &[&str] = &["gfapi", "gfapi_async"];
 const CEPH: &[&str] = &["rados", "rbd"];
 
@@ -68,7 +80,7 @@ pub(super) const LOCAL: &[OptionDef] = rows! {
     /// Polls for completions instead of using interrupts: lower latency at the cost of one CPU.
     /// Needs direct=1 and a device with poll queues (for NVMe the module parameter poll_queues).
     "hipri" => flag(Engine)
-        .of(&["pvsync2", "io_uring", "io_uring_cmd", "sg"])
+        .of(POLLED)
         .sets(field!(queue.options.hipri))
         .recorded(),
 
@@ -108,7 +120,7 @@ pub(super) const LOCAL: &[OptionDef] = rows! {
     ///
     /// Submission then needs no system call. The thread uses one more CPU, which the CPU figures of
     /// the worker do not include.
-    "sqthread_poll" => flag(Engine).of(URINGS).sets(field!(queue.options.sqthread_poll)).recorded(),
+    "sqthread_poll" => flag(Engine).of(SUBMITTERS).sets(field!(queue.options.sqthread_poll)).recorded(),
 
     /// CPU of the submitting kernel thread
     ///
@@ -363,7 +375,7 @@ pub(super) const REMOTE: &[OptionDef] = rows! {
     ///
     /// Each clone uses the next port.
     "port" => int(Engine, 1, 65_535)
-        .of(&["net", "netsplice", "rdma"])
+        .of(PORTS)
         .sets(field!(queue.options.net.port)),
 
     /// Protocol
@@ -447,7 +459,7 @@ pub(super) const REMOTE: &[OptionDef] = rows! {
     /// Pool to work in
     ///
     /// Objects or images are taken from this pool, which must exist.
-    "pool" => text(Engine).of(CEPH).needs("the rados and rbd engines (Ceph)"),
+    "pool" => text(Engine).of(&["rados", "rbd", "dfs"]).needs("the rados and rbd engines (Ceph)"),
 
     /// Client name to connect with
     ///
