@@ -37,6 +37,8 @@ enum Command {
     Bench(bench::Options),
     /// Hold what disks tell of their health against emulated ones, in a guest.
     Lab,
+    /// Hold the engines of Ceph against a cluster of one node.
+    Ceph,
     /// Make situations whose limit is known, and count where the verdict is right.
     Truth(truth::Options),
     /// Compare equal and unequal runs, and count where the comparison is right.
@@ -56,6 +58,7 @@ fn main() -> ExitCode {
         Command::Tidy => tidy::run(&root).map(|clean| u8::from(!clean)),
         Command::Bench(options) => bench::run(&root, &options).map(|()| 0),
         Command::Lab => lab::run(&root).map(|()| 0),
+        Command::Ceph => test::ceph(&root),
         Command::Truth(options) => truth::run(&root, &options).map(|()| 0),
         Command::Comparisons(options) => comparisons::run(&root, &options).map(|()| 0),
         Command::Fuzz(options) => fuzz::run(&root, &options),

@@ -36,6 +36,7 @@ pub use checksum::checksum;
 pub use clock::prepare_clock;
 pub use clock_test::{ClockTest, CpuClock, clock_test};
 pub use engines::http::object_store;
+pub use engines::store::store_sizes;
 pub use interim::INTERIM_CHECK;
 pub use logbook::Logbook;
 pub use run::{Outcome, Run, Watcher};

@@ -146,7 +146,8 @@ impl Draft {
         if engines.is_empty() {
             return Err(unknown(name, Some(section)));
         }
-        let is_known = |name: &str| options::find("ioengine").is_some_and(|def| def.has_value(name));
+        let is_known =
+            |name: &str| options::find("ioengine").is_some_and(|def| def.has_value(name));
         if !is_known(engine) {
             return Ok(None);
         }

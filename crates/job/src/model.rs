@@ -25,7 +25,7 @@ mod verify;
 mod zones;
 
 pub use buffers::{BufferContent, Buffers, DedupeMode, MemoryKind, ReadUse};
-pub use engine::{CpuLoad, Program, StatCall};
+pub use engine::{Ceph, CpuLoad, CustomEngine, Program, StatCall};
 pub use logs::Logs;
 pub use named::Named;
 pub use net::{Net, Protocol};

@@ -342,7 +342,7 @@ fn values_that_do_not_work_are_refused_by_name() {
 #[test]
 fn an_engine_that_works_replaces_one_that_does_not() {
     let mut job = Job::default();
-    let mut give = |job: &mut Job, engine, name, value| {
+    let give = |job: &mut Job, engine, name, value| {
         let def = options::find(name).or_else(|| options::find_engine(engine, name)).unwrap();
         options::apply(job, def, Some(value), UNITS).unwrap();
     };

@@ -58,10 +58,12 @@ enum Target {
     Socket,
     /// Objects of a remote store. Files are names only.
     Objects,
+    /// Files, disks or objects behind a library or a program; the kernel knows none of them.
+    Store,
     /// Nothing: I/O has no offset, no length and no file.
     Time,
 }
-use Target::{Data, Memory, Names, Objects, Socket, Space, Time};
+use Target::{Data, Memory, Names, Objects, Socket, Space, Store, Time};
 
 /// What an engine does with the names of files or directories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,6 +133,11 @@ engines! {
     PageFault: "page_fault", "touches pages of a mapping", OneByOne, Memory;
     Exec: "exec", "runs a program", OneByOne, Time;
     Http: "http", "objects of an S3, WebDAV or Swift store", Queued, Objects;
+    Nfs: "nfs", "files of an NFS server through libnfs", Queued, Store;
+    Rbd: "rbd", "a block device of Ceph through librbd", Queued, Store;
+    Rados: "rados", "objects of Ceph through librados", Queued, Store;
+    Custom: "custom", "a program of one's own, over rings in shared memory", Queued, Store;
+    Libiscsi: "libiscsi", "a logical unit of an iSCSI target through libiscsi", Queued, Store;
 }
 
 const fn unbuilt(name: &'static str, doc: &'static str, needs: &'static str) -> UnbuiltEngine {
@@ -153,19 +160,12 @@ pub const UNBUILT_ENGINES: &[UnbuiltEngine] = &[
     unbuilt("sg", "SCSI commands through the sg driver", "a device behind /dev/sg"),
     unbuilt("e4defrag", "moves the extents of ext4 files", "EXT4_IOC_MOVE_EXT on an ext4"),
     unbuilt("nbd", "a network block device", "libnbd"),
-    unbuilt("nfs", "NFS without the kernel", "libnfs").instead(ON_A_MOUNT),
     unbuilt("rdma", "remote memory", "an RDMA device and librdmacm").instead(MEMORY_OF_A_PEER),
-    unbuilt("rados", "Ceph objects", "a Ceph cluster and librados")
-        .instead("take ioengine=http on its object gateway"),
-    unbuilt("rbd", "Ceph block devices", "a Ceph cluster and librbd")
-        .instead("map the image (rbd map) and take ioengine=io_uring"),
     unbuilt("gfapi", "GlusterFS", "a GlusterFS volume and libgfapi").instead(ON_A_MOUNT),
     unbuilt("gfapi_async", "GlusterFS, asynchronous", "a GlusterFS volume and libgfapi")
         .instead(ON_A_MOUNT),
     unbuilt("libhdfs", "HDFS", "an HDFS, a Java runtime and libhdfs")
         .instead("mount it (its NFS gateway or fuse_dfs) and take ioengine=psync"),
-    unbuilt("libiscsi", "iSCSI without the kernel", "an iSCSI target and libiscsi")
-        .instead("log in with iscsiadm and take ioengine=io_uring on the disk"),
     unbuilt("libblkio", "libblkio's drivers", "libblkio").instead(ON_A_DISK),
     unbuilt("libcufile", "GPU memory", "a GPU, its driver nvidia-fs and libcufile")
         .instead("take ioengine=io_uring with direct=1, which ends in the memory of the host"),
@@ -249,8 +249,14 @@ impl Engine {
             Memory => Medium::Memory,
             Socket => Medium::Socket,
             Objects => Medium::Objects,
+            Store => Medium::Store,
             Time => Medium::Time,
         }
+    }
+
+    /// Whether it reaches files, disks or objects through a library or a program.
+    pub const fn is_store(self) -> bool {
+        matches!(self.row().target, Store)
     }
 
     /// Whether data moves between memory and a file or device.

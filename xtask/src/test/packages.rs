@@ -46,16 +46,37 @@ const NEEDED: &[Package] = &[
     // Looks at the pages.
     Package { name: "chromium", program: "chromium" },
     Package { name: "chromium-driver", program: "chromedriver" },
+    // Servers of NFS, with what it registers at, and of iSCSI, and the libraries that reach them.
+    Package { name: "nfs-ganesha", program: "ganesha.nfsd" },
+    Package { name: "nfs-ganesha-vfs", program: "/usr/lib/x86_64-linux-gnu/ganesha/libfsalvfs.so" },
+    Package { name: "rpcbind", program: "rpcbind" },
+    Package { name: "iproute2", program: "ss" },
+    Package { name: "libnfs13", program: "/usr/lib/x86_64-linux-gnu/libnfs.so.13" },
+    Package { name: "tgt", program: "tgtd" },
+    Package { name: "libiscsi7", program: "/usr/lib/x86_64-linux-gnu/libiscsi.so.7" },
     // Serves WebDAV.
     Package { name: "nginx", program: "nginx" },
     // Renders the man page.
     Package { name: "groff-base", program: "groff" },
 ];
 
+/// What the tests of Ceph call, which are run by themselves because it is large.
+const CEPH: &[Package] = &[
+    Package { name: "ceph-mon", program: "ceph-mon" },
+    Package { name: "ceph-osd", program: "ceph-osd" },
+    Package { name: "ceph-common", program: "rbd" },
+    Package { name: "librbd1", program: "/usr/lib/x86_64-linux-gnu/librbd.so.1" },
+];
+
+/// [`ensure`] for the packages of Ceph.
+pub fn ensure_ceph() -> Result<u8> {
+    packages(CEPH)
+}
+
 /// Makes sure that every needed package is there: installs what is missing as root, else says what
 /// to run. Returns the exit code of the stage.
 pub fn ensure() -> Result<u8> {
-    match packages()? {
+    match packages(NEEDED)? {
         0 => from_pypi(),
         code => Ok(code),
     }
@@ -72,8 +93,8 @@ fn from_pypi() -> Result<u8> {
     }
 }
 
-fn packages() -> Result<u8> {
-    let missing = missing(&search_path());
+fn packages(needed: &[Package]) -> Result<u8> {
+    let missing = missing(needed, &search_path());
     if missing.is_empty() {
         return Ok(0);
     }
@@ -107,10 +128,10 @@ fn apt_get(arguments: &[&str]) -> Result<bool> {
     Ok(status.success())
 }
 
-/// Packages whose program is in none of `directories`.
-fn missing(directories: &[PathBuf]) -> Vec<&'static str> {
+/// Those of `needed` whose program is in none of `directories`.
+fn missing(needed: &[Package], directories: &[PathBuf]) -> Vec<&'static str> {
     let is_there = |program: &str| directories.iter().any(|at| at.join(program).is_file());
-    NEEDED.iter().filter(|package| !is_there(package.program)).map(|package| package.name).collect()
+    needed.iter().filter(|package| !is_there(package.program)).map(|package| package.name).collect()
 }
 
 /// PATH, and the directories of administrators' programs, which users' PATH lacks.
@@ -128,10 +149,17 @@ mod tests {
     fn what_is_not_on_the_path_is_missing() {
         let scratch = tempfile::tempdir().unwrap();
         let path = [scratch.path().to_path_buf()];
-        assert_eq!(missing(&path).len(), NEEDED.len());
-        for package in NEEDED.iter().filter(|package| package.name != "strace") {
+        // Files that are named by their paths are looked for there.
+        let on_path = NEEDED.iter().filter(|package| !package.program.starts_with('/'));
+        let on_path: Vec<Package> =
+            on_path.map(|&Package { name, program }| Package { name, program }).collect();
+        assert_eq!(missing(&on_path, &path).len(), on_path.len());
+        for package in on_path.iter().filter(|package| package.name != "strace") {
             std::fs::write(scratch.path().join(package.program), "").unwrap();
         }
-        assert_eq!(missing(&path), ["strace"]);
+        assert_eq!(missing(&on_path, &path), ["strace"]);
+        let here = scratch.path().join("strace").display().to_string();
+        let named = Package { name: "file", program: Box::leak(here.into_boxed_str()) };
+        assert_eq!(missing(&[named], &[]), ["file"]);
     }
 }

@@ -4,6 +4,7 @@
 mod common;
 
 mod coverage;
+mod custom;
 mod local;
 mod net;
 mod placement;
@@ -11,4 +12,5 @@ mod placement_spread;
 mod priorities;
 mod process;
 mod shared_cursor;
+mod stores;
 mod write_flags;

@@ -23,6 +23,7 @@ pub mod pvsync2;
 mod ring;
 pub mod space;
 pub mod splice;
+pub mod store;
 pub mod sync;
 pub mod sync_engine;
 pub mod vsync;
@@ -69,6 +70,7 @@ pub fn visit_ring<V: RingVisitor>(queue: &Queue, visitor: V) -> V::Output {
         Engine::Posixaio => visitor.visit::<posixaio::Posixaio, true>(),
         Engine::IoUring => visitor.visit::<io_uring::IoUring, true>(),
         Engine::Http => visitor.visit_general::<http::Http, true>(),
+        engine if engine.is_store() => visitor.visit_general::<store::StoreRing, true>(),
         _ => visitor.visit_general::<SyncRing, false>(),
     }
 }

@@ -12,6 +12,7 @@ pub mod io;
 pub mod memory;
 pub mod posix_aio;
 pub mod space;
+pub mod stores;
 #[cfg(test)]
 pub mod testing;
 pub mod thread;

@@ -197,7 +197,9 @@ fn queue_policy(queue: &Queue) -> QueuePolicy {
     let (batch, complete_max) = match queue.engine {
         Engine::Posixaio => (1, queue.complete_max.unwrap_or(share)),
         Engine::Vsync => (1, queue.depth),
-        Engine::Http => (1, queue.complete_max.unwrap_or(queue.depth)),
+        engine if engine == Engine::Http || engine.is_store() => {
+            (1, queue.complete_max.unwrap_or(queue.depth))
+        }
         _ => (share, queue.complete_max.unwrap_or(share)),
     };
     QueuePolicy {

@@ -12,12 +12,8 @@ const XNVME: &str = "the xnvme engine (libxnvme)";
 const BLKIO: &str = "the libblkio engine (libblkio)";
 
 const RPMA_SERVERS: &[&str] = &["librpma_apm_server", "librpma_gpspm_server"];
-const RPMA_ALL: &[&str] = &[
-    "librpma_apm_client",
-    "librpma_apm_server",
-    "librpma_gpspm_client",
-    "librpma_gpspm_server",
-];
+const RPMA_ALL: &[&str] =
+    &["librpma_apm_client", "librpma_apm_server", "librpma_gpspm_client", "librpma_gpspm_server"];
 
 const CUDA_IO: &[Choice] = &[
     value("cufile", "between the filesystem and the GPU"),
@@ -45,11 +41,8 @@ const SYNC: &[Choice] = &[
 const ADMIN: &[Choice] =
     &[value("nvme", "ioctls of the NVMe driver"), value("block", "ioctls of the block layer")];
 
-const MEMORY: &[Choice] = &[
-    value("posix", "malloc"),
-    value("hugepage", "huge pages"),
-    value("spdk", "SPDK's allocator"),
-];
+const MEMORY: &[Choice] =
+    &[value("posix", "malloc"), value("hugepage", "huge pages"), value("spdk", "SPDK's allocator")];
 
 const WAITS: &[Choice] = &[
     value("block", "wait within the library"),
