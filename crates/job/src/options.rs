@@ -83,6 +83,9 @@ pub fn nearest(name: &str) -> Option<&'static str> {
     value::nearest(name, all().flat_map(OptionDef::names))
 }
 
+/// Options of a single real number. Oracle: further ones are warned of.
+const ONE_NUMBER: &[&str] = &["zone_reset_threshold", "zone_reset_frequency", "latency_percentile"];
+
 /// Parses a value and stores it in a job. Returns warnings. The error is one line that names the
 /// option, what was expected and what was found.
 pub fn apply(
@@ -110,6 +113,15 @@ pub fn apply(
     // kb_base must be stored first.
     job.measure.kb_base = units.kb_base;
     (def.access.set)(job, &parsed).map_err(|why| format!("{}: {why}", def.name))?;
+    if let Value::Floats(numbers) = &parsed
+        && numbers.len() > 1
+        && ONE_NUMBER.contains(&def.name)
+    {
+        let name = def.name;
+        return Ok(vec![format!(
+            "{name}: the list exceeding max length 1; its first number counts"
+        )]);
+    }
     match def.status {
         Status::Accepted(why) if def.warns && !def.is_neutral(&parsed, units) => {
             Ok(vec![format!("{} has no effect here: {why}", def.name)])

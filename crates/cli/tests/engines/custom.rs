@@ -104,7 +104,9 @@ fn programs_that_fail_are_told_apart() {
             assert!(ran.err.contains(word), "'{word}' is missing in: {}", ran.err);
         }
     };
-    refused("", 2, &["custom_program: ioengine=custom needs it"]);
+    let none = ["--name=a", "--ioengine=custom", "--size=4k"];
+    let none = fathom(at, &none).expect(2);
+    assert!(none.err.contains("custom_program: ioengine=custom needs it"), "{}", none.err);
     refused("/nowhere/engine", 3, &["/nowhere/engine: it cannot be started: No such file"]);
     let early = script(at, "echo no disk >&2; exit 7");
     refused(&early, 3, &["no disk", "ended (exit status: 7) before it was ready"]);
