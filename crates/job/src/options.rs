@@ -99,7 +99,7 @@ pub fn apply(
         job.unmet.retain(|unmet| find(unmet.option).is_some() && unmet.option != "ioengine");
     }
     if matches!(def.status, Status::NotYet | Status::Needs(_)) {
-        if !parsed.is_ok_and(|value| def.is_neutral(&value, units)) {
+        if !def.is_neutral(&parsed?, units) {
             job.unmet.push(def.unmet());
         }
         return Ok(Vec::new());

@@ -329,7 +329,7 @@ fn giving_a_default_of_what_does_not_work_is_no_error() {
 
 #[test]
 fn values_that_do_not_work_are_refused_by_name() {
-    for (name, value) in [("ioengine", "rados"), ("ioengine", "external:/tmp/engine.so")] {
+    for (name, value) in [("ioengine", "libhdfs"), ("ioengine", "external:/tmp/engine.so")] {
         let def = options::find(name).unwrap();
         let mut job = Job::default();
         options::apply(&mut job, def, Some(value), UNITS).unwrap();

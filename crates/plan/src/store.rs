@@ -30,15 +30,19 @@ pub fn store_remedy(engine: Engine) -> &'static str {
 fn missing(job: &Job) -> Option<(&'static str, &'static str)> {
     let options = &job.queue.options;
     let is_empty = |text: &Option<String>| text.as_ref().is_none_or(String::is_empty);
-    match job.queue.engine {
+    let engine = job.queue.engine;
+    if matches!(engine, Engine::Rbd | Engine::Rados) {
+        return match () {
+            () if is_empty(&options.ceph.pool) => Some(("pool", "name a pool of the cluster")),
+            () if engine == Engine::Rbd && is_empty(&options.ceph.image) => {
+                Some(("rbdname", "name an image of the pool"))
+            }
+            () => None,
+        };
+    }
+    match engine {
         Engine::Nfs if is_empty(&options.nfs_url) => {
             Some(("nfs_url", "give the URL of an export: nfs://server/export"))
-        }
-        Engine::Rbd | Engine::Rados if is_empty(&options.ceph.pool) => {
-            Some(("pool", "name a pool of the cluster"))
-        }
-        Engine::Rbd if is_empty(&options.ceph.image) => {
-            Some(("rbdname", "name an image of the pool"))
         }
         Engine::Custom if is_empty(&options.custom.program) => {
             Some(("custom_program", "name the program that is the engine"))

@@ -79,7 +79,7 @@ pub(super) const ROWS: &[OptionDef] = rows! {
 
     /// Container of DAOS
     ///
-    /// Its label or UUID.
+    /// Its label or its UUID, within the pool.
     "cont" => text(Engine).of(&["dfs"]).needs(DAOS),
 
     /// Object class of DAOS
@@ -204,6 +204,6 @@ pub(super) const ROWS: &[OptionDef] = rows! {
 
     /// Leave completions to the caller's thread
     ///
-    /// For Windows.
+    /// Has a meaning on Windows only.
     "no_completion_thread" => flag(Engine).of(&["windowsaio"]).needs("Windows"),
 };

@@ -1,6 +1,6 @@
 //! Where callbacks of libraries put the I/Os that ended.
 
-use super::{Ended, StoreIo};
+use super::contract::{Ended, StoreIo};
 use crate::hot::op::OpKind;
 use std::ffi::c_void;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};

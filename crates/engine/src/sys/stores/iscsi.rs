@@ -1,8 +1,8 @@
 //! iSCSI through libiscsi.
 
 use super::arrivals::{Arrivals, InFlight};
+use super::contract::{Ended, Store, StoreIo, StoreSetup};
 use super::library::{Library, c_string, functions};
-use super::{Ended, Store, StoreIo, StoreSetup};
 use crate::hot::op::OpKind;
 use crate::sys::io::poll_descriptor;
 use std::ffi::{CStr, c_char, c_int, c_uchar, c_void};

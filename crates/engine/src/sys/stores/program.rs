@@ -1,8 +1,8 @@
 //! An engine that is a program of the user's. It and fathom share memory that holds two rings and the
 //! data; docs/CUSTOM-ENGINES.md describes the protocol.
 
+use super::contract::{Ended, Store, StoreIo, StoreSetup};
 use super::library::c_string;
-use super::{Ended, Store, StoreIo, StoreSetup};
 use crate::hot::op::OpKind;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};

@@ -1,8 +1,8 @@
 //! Objects of Ceph through librados, and the connection that librbd uses too.
 
 use super::arrivals::{Arrivals, InFlight};
+use super::contract::{Ended, Store, StoreIo, StoreSetup};
 use super::library::{Library, c_string, functions};
-use super::{Ended, Store, StoreIo, StoreSetup};
 use crate::hot::op::OpKind;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::io;

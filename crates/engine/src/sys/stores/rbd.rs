@@ -1,9 +1,9 @@
 //! Block devices of Ceph through librbd.
 
 use super::arrivals::{Arrivals, InFlight};
+use super::contract::{Ended, Store, StoreIo, StoreSetup};
 use super::library::{Library, c_string, functions};
 use super::rados::{Connection, Pool, reason, wait_for};
-use super::{Ended, Store, StoreIo, StoreSetup};
 use crate::hot::op::OpKind;
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::Arc;
