@@ -38,6 +38,8 @@ enum Command {
     Bench(bench::Options),
     /// Boot a guest with devices this machine lacks: health of disks, engines that speak to devices.
     Lab(lab::Options),
+    /// Hold the engines of Ceph against a cluster of one node.
+    Ceph,
     /// Make situations whose limit is known, and count where the verdict is right.
     Truth(truth::Options),
     /// Compare equal and unequal runs, and count where the comparison is right.
@@ -59,6 +61,7 @@ fn main() -> ExitCode {
         Command::Tidy => tidy::run(&root).map(|clean| u8::from(!clean)),
         Command::Bench(options) => bench::run(&root, &options).map(|()| 0),
         Command::Lab(options) => lab::run(&root, &options).map(|()| 0),
+        Command::Ceph => test::ceph(&root),
         Command::Truth(options) => truth::run(&root, &options).map(|()| 0),
         Command::Comparisons(options) => comparisons::run(&root, &options).map(|()| 0),
         Command::Fuzz(options) => fuzz::run(&root, &options),

@@ -38,6 +38,7 @@ pub use clock_test::{ClockTest, CpuClock, clock_test};
 pub use engines::http::object_store;
 pub use engines::io_uring_cmd::nvme_size;
 pub use engines::nbd::nbd_export;
+pub use engines::store::store_sizes;
 pub use interim::INTERIM_CHECK;
 pub use logbook::Logbook;
 pub use run::{Outcome, Run, Watcher};

@@ -130,8 +130,8 @@ impl Draft {
         given
     }
 
-    /// The option of this job's engine with this name; `None` if it belongs to an engine and an
-    /// error about this job's engine was already reported.
+    /// The option of this job's engine with this name; `None` if it belongs to an engine and this
+    /// job's engine is unknown, which was already reported.
     fn engine_option(
         &self,
         name: &str,
@@ -146,7 +146,9 @@ impl Draft {
         if engines.is_empty() {
             return Err(unknown(name, Some(section)));
         }
-        if engine != own {
+        let is_known =
+            |name: &str| options::find("ioengine").is_some_and(|def| def.has_value(name));
+        if !is_known(engine) {
             return Ok(None);
         }
         let engines = engines.join(", ");

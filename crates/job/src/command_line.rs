@@ -38,7 +38,7 @@ pub fn parse_with(
 ) -> Result<Invocation, JobErrors> {
     let mut scan = Scan::new(dialect);
     match scan.arguments(args) {
-        Some(action) => Ok(Invocation { action, ..Invocation::default() }),
+        Some(action) => Ok(scan.ended_by(action)),
         None => scan.finish(inputs, overrides),
     }
 }
@@ -56,7 +56,7 @@ pub fn parse_instead(
 ) -> Result<Invocation, JobErrors> {
     let mut scan = Scan::new(dialect);
     if let Some(action) = scan.arguments(args) {
-        return Ok(Invocation { action, ..Invocation::default() });
+        return Ok(scan.ended_by(action));
     }
     scan.sections.retain(|section| section.global);
     scan.invocation.job_files = files.to_vec();
@@ -105,6 +105,12 @@ impl Scan {
         let (before, diagnostics) = (Vec::new(), Diagnostics::default());
         let profile_options = profile::Given::default();
         Scan { dialect, invocation, sections, before, profile: None, profile_options, diagnostics }
+    }
+
+    /// What an option that selects an action leaves of the command line: the version of fio whose
+    /// formats are used.
+    fn ended_by(&self, action: Action) -> Invocation {
+        Invocation { action, compat: self.invocation.compat, ..Invocation::default() }
     }
 
     /// Parses all arguments. Stops at an option that selects an action, and returns it.

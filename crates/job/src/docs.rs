@@ -150,7 +150,7 @@ pub fn fields(def: &OptionDef) -> Vec<(&'static str, String)> {
         Status::Accepted(why) => fields.push(("status", format!("accepted, no effect: {why}"))),
         Status::NotYet => fields.push(("status", "not yet; giving it is an error".into())),
         Status::Needs(what) => {
-            fields.push(("status", format!("later, with {what}; giving it is an error")));
+            fields.push(("status", format!("refused: it needs {what}")));
         }
     }
     fields

@@ -190,7 +190,7 @@ fn unknown(name: &str) -> String {
 fn summary(def: &OptionDef) -> String {
     let mark = match def.status {
         Status::NotYet => " (not yet)",
-        Status::Needs(_) => " (later)",
+        Status::Needs(_) => " (not here)",
         Status::Works | Status::Accepted(_) => "",
     };
     format!("{:<NAMES$}: {}{mark}\n", def.name, def.doc)
@@ -220,7 +220,7 @@ fn details(def: &OptionDef) -> String {
         Status::Accepted(why) => field("status", &format!("accepted without effect: {why}")),
         Status::NotYet => field("status", "does not work yet; giving it is an error"),
         Status::Needs(what) => {
-            field("status", &format!("later, with {what}; giving it is an error"));
+            field("status", &format!("refused: it needs {what}"));
         }
     }
     for (index, line) in wrapped(def.long, 76).into_iter().enumerate() {

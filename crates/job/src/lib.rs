@@ -32,16 +32,17 @@ pub use invocation::{
     Action, Client, Dialect, Eta, IdleProf, Inputs, Invocation, Override, Trigger,
 };
 pub use model::{
-    BlockPattern, BlockSizes, BufferContent, Buffers, CpuLoad, CpuSplit, DataPlacement, DedupeMode,
-    DelayRange, Distribution, EngineOptions, ErrorPolicy, ExitScope, FileService, FileServiceOrder,
-    FileSizeRange, FileType, Flash, Flow, Http, Identity, Job, JobOptions, LatencyGoal, Layout,
-    LockFile, Logs, Measure, MemoryKind, Merge, Named, Net, NumaMemory, NvmeOptions, NvmeWriteMode,
-    ObjectMix, ObjectSet, ObjectWork, Pattern, Payload, PlacementSelect, PlacementUse,
-    PriorityShare, Process, ProcessContext, Program, ProtectionChecks, Protocol, Queue, Rate,
-    RateProcess, ReadUse, ReadWrite, Replay, Retry, Secret, Sequencer, SequentialOrder, Served,
-    SgWriteMode, Size, SplitEntry, StatCall, SteadyCriterion, SteadyFigure, SteadyLimit,
-    SteadyState, StoreKind, SyncFileRange, SyncMode, Syncing, Target, ThinkTime, Timing, Tls,
-    Verify, VerifyMethod, WriteHint, ZoneMode, ZoneShare, Zones,
+    BlockPattern, BlockSizes, BufferContent, Buffers, Ceph, CpuLoad, CpuSplit, CustomEngine,
+    DataPlacement, DedupeMode, DelayRange, Distribution, EngineOptions, ErrorPolicy, ExitScope,
+    FileService, FileServiceOrder, FileSizeRange, FileType, Flash, Flow, Http, Identity, Job,
+    JobOptions, LatencyGoal, Layout, LockFile, Logs, Measure, MemoryKind, Merge, Named, Net,
+    NumaMemory, NvmeOptions, NvmeWriteMode, ObjectMix, ObjectSet, ObjectWork, Pattern, Payload,
+    PlacementSelect, PlacementUse, PriorityShare, Process, ProcessContext, Program,
+    ProtectionChecks, Protocol, Queue, Rate, RateProcess, ReadUse, ReadWrite, Replay, Retry,
+    Secret, Sequencer, SequentialOrder, Served, SgWriteMode, Size, SplitEntry, StatCall,
+    SteadyCriterion, SteadyFigure, SteadyLimit, SteadyState, StoreKind, SyncFileRange, SyncMode,
+    Syncing, Target, ThinkTime, Timing, Tls, Unmet, Verify, VerifyMethod, WriteHint, ZoneMode,
+    ZoneShare, Zones,
 };
 pub use record::{Engine, Medium};
 pub use secrets::{hide_in_arguments, hide_secrets};

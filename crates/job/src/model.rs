@@ -26,7 +26,7 @@ mod verify;
 mod zones;
 
 pub use buffers::{BufferContent, Buffers, DedupeMode, MemoryKind, ReadUse};
-pub use engine::{CpuLoad, Program, SgWriteMode, StatCall};
+pub use engine::{Ceph, CpuLoad, CustomEngine, Program, SgWriteMode, StatCall};
 pub use logs::Logs;
 pub use named::Named;
 pub use net::{Net, Protocol};
@@ -101,6 +101,19 @@ pub struct Job {
     pub served: Served,
     /// Recorded and replayed I/O.
     pub replay: Replay,
+    /// Engines, options and values that fio has and fathom does not run.
+    pub unmet: Vec<Unmet>,
+}
+
+/// Something that fio has and fathom does not run. It parses; the plan refuses it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unmet {
+    /// The option.
+    pub option: &'static str,
+    /// What is given, and what it would need.
+    pub found: String,
+    /// What to do.
+    pub remedy: String,
 }
 
 impl Job {

@@ -21,11 +21,13 @@ mod row;
 mod set;
 mod size;
 mod target;
+mod unbuilt;
 mod verify;
 mod zones;
 
-use crate::model::Job;
+use crate::model::{Job, Unmet};
 use crate::value::{self, Units};
+use record::UNBUILT_ENGINES;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
@@ -48,6 +50,7 @@ static TABLE: &[&[OptionDef]] = &[
     measure::ROWS,
     engines::LOCAL,
     engines::REMOTE,
+    unbuilt::ROWS,
     objects::HTTP,
     numbered::ROWS,
 ];
@@ -80,6 +83,9 @@ pub fn nearest(name: &str) -> Option<&'static str> {
     value::nearest(name, all().flat_map(OptionDef::names))
 }
 
+/// Options of a single real number. Oracle: further ones are warned of.
+const ONE_NUMBER: &[&str] = &["zone_reset_threshold", "zone_reset_frequency", "latency_percentile"];
+
 /// Parses a value and stores it in a job. Returns warnings. The error is one line that names the
 /// option, what was expected and what was found.
 pub fn apply(
@@ -89,18 +95,33 @@ pub fn apply(
     units: Units,
 ) -> Result<Vec<String>, String> {
     let parsed = value::parse(def, raw, units).map_err(|why| format!("{}: {why}", def.name));
+    if def.name == "ioengine" {
+        job.unmet.retain(|unmet| find(unmet.option).is_some() && unmet.option != "ioengine");
+    }
     if matches!(def.status, Status::NotYet | Status::Needs(_)) {
-        if parsed.is_ok_and(|value| def.is_neutral(&value, units)) {
-            return Ok(Vec::new());
+        if !def.is_neutral(&parsed?, units) {
+            job.unmet.push(def.unmet());
         }
-        return Err(def.refusal());
+        return Ok(Vec::new());
     }
     let parsed = parsed?;
-    def.check_choice(&parsed)?;
+    if let Some(unmet) = def.unmet_choice(&parsed) {
+        job.unmet.push(unmet);
+        return Ok(Vec::new());
+    }
     // Setters parse sizes inside text values (`rw=write:4k`, `bssplit`) and see only the job, so
     // kb_base must be stored first.
     job.measure.kb_base = units.kb_base;
     (def.access.set)(job, &parsed).map_err(|why| format!("{}: {why}", def.name))?;
+    if let Value::Floats(numbers) = &parsed
+        && numbers.len() > 1
+        && ONE_NUMBER.contains(&def.name)
+    {
+        let name = def.name;
+        return Ok(vec![format!(
+            "{name}: the list exceeding max length 1; its first number counts"
+        )]);
+    }
     match def.status {
         Status::Accepted(why) if def.warns && !def.is_neutral(&parsed, units) => {
             Ok(vec![format!("{} has no effect here: {why}", def.name)])
@@ -114,11 +135,6 @@ pub fn apply(
 pub fn recorded(job: &Job) -> BTreeMap<String, String> {
     let rows = all().filter_map(|def| def.recorded);
     rows.filter_map(|(name, get)| Some((name.to_owned(), get(job)?))).collect()
-}
-
-/// The end of an error about something that is not built.
-fn needs(what: &str) -> String {
-    format!(": it needs {what}, which a later version brings")
 }
 
 impl Choice {
@@ -137,33 +153,37 @@ impl OptionDef {
         std::iter::once(self.name).chain(self.aliases.iter().copied())
     }
 
-    /// The error for using an option that does not work.
-    fn refusal(&self) -> String {
-        let needs = match self.status {
-            Status::Needs(what) => needs(what),
-            _ => String::new(),
-        };
-        match self.default {
-            "" => format!("option '{}' does not work yet{needs}", self.name),
-            default => format!(
-                "option '{}' does not work yet{needs}; only its default, {default}, is accepted",
-                self.name
-            ),
-        }
+    /// Whether the option has a list of values, and this is one of them.
+    pub fn has_value(&self, name: &str) -> bool {
+        self.values.iter().any(|choice| choice.name == name)
     }
 
-    /// Refuses a value that fio knows and that does not work yet.
-    fn check_choice(&self, value: &Value) -> Result<(), String> {
-        let Value::Text(text) = value else { return Ok(()) };
+    /// What the plan says about using an option that does not work.
+    fn unmet(&self) -> Unmet {
+        let needs = match self.status {
+            Status::Needs(what) => format!(": it needs {what}"),
+            _ => String::new(),
+        };
+        let remedy = match self.default {
+            "" => "leave it out".to_owned(),
+            default => format!("leave it out or give its default, {default}"),
+        };
+        Unmet { option: self.name, found: format!("it does not work here{needs}"), remedy }
+    }
+
+    /// What the plan says about a value that fio knows and that does not work here.
+    fn unmet_choice(&self, value: &Value) -> Option<Unmet> {
+        let Value::Text(text) = value else { return None };
         let typed = value::head(self.kind, text);
-        match self.values.iter().find(|choice| choice.name == typed) {
-            Some(choice) if !choice.works => {
-                let needs =
-                    if choice.needs.is_empty() { String::new() } else { needs(choice.needs) };
-                Err(format!("{}: '{}' does not work yet{needs}", self.name, choice.name))
-            }
-            _ => Ok(()),
-        }
+        let choice = self.values.iter().find(|choice| choice.name == typed && !choice.works)?;
+        let needs = match choice.needs {
+            "" => String::new(),
+            needs => format!(": it needs {needs}"),
+        };
+        let found = format!("'{}' does not work here{needs}", choice.name);
+        let engine = UNBUILT_ENGINES.iter().find(|engine| engine.name == choice.name);
+        let remedy = engine.map_or("take another value", |engine| engine.instead).to_owned();
+        Some(Unmet { option: self.name, found, remedy })
     }
 
     /// Whether a value is the default. Giving the default is no error, even if the option does not

@@ -54,7 +54,7 @@ fn engines_are_listed_with_their_options() {
         assert!(list.contains(&format!("\t{engine}\n")), "{engine}");
     }
     let (works, not) = list.split_once("Not in this build:\n").unwrap();
-    for engine in ["rbd", "rados", "nfs", "rdma"] {
+    for engine in ["libhdfs", "xnvme", "windowsaio", "ime_aio"] {
         let line = format!("\t{engine} ");
         assert!(!works.contains(engine), "{works}");
         assert!(not.lines().any(|l| l.starts_with(&line) && l.contains("needs ")), "{not}");

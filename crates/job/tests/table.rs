@@ -304,10 +304,12 @@ fn options_that_do_not_work_are_refused_by_name() {
             _ => "99",
         };
         let mut job = Job::default();
-        let error = options::apply(&mut job, def, Some(value), UNITS).unwrap_err();
-        assert!(error.contains(def.name) && error.contains("does not work yet"), "{error}");
+        options::apply(&mut job, def, Some(value), UNITS).unwrap();
+        let unmet = std::mem::take(&mut job.unmet).pop().expect(def.name);
+        assert_eq!(unmet.option, def.name);
+        assert!(unmet.found.contains("does not work here"), "{unmet:?}");
         if let Status::Needs(what) = def.status {
-            assert!(error.contains(what), "{error}");
+            assert!(unmet.found.contains(what), "{unmet:?}");
         }
         assert_eq!(job, Job::default(), "{} changed the job it refused", def.name);
     }
@@ -329,12 +331,28 @@ fn giving_a_default_of_what_does_not_work_is_no_error() {
 
 #[test]
 fn values_that_do_not_work_are_refused_by_name() {
-    for (name, value) in [("ioengine", "rados"), ("ioengine", "external:/tmp/engine.so")] {
+    for (name, value) in [("ioengine", "libhdfs"), ("ioengine", "external:/tmp/engine.so")] {
         let def = options::find(name).unwrap();
-        let error = options::apply(&mut Job::default(), def, Some(value), UNITS).unwrap_err();
-        assert!(error.contains("does not work yet"), "{name}={value}: {error}");
-        assert!(error.contains(name), "{name}={value}: {error}");
+        let mut job = Job::default();
+        options::apply(&mut job, def, Some(value), UNITS).unwrap();
+        let [unmet] = &job.unmet[..] else { panic!("{name}={value}: {:?}", job.unmet) };
+        assert!(unmet.found.contains("does not work here"), "{name}={value}: {unmet:?}");
+        assert_eq!(unmet.option, name);
     }
+}
+
+#[test]
+fn an_engine_that_works_replaces_one_that_does_not() {
+    let mut job = Job::default();
+    let give = |job: &mut Job, engine, name, value| {
+        let def = options::find(name).or_else(|| options::find_engine(engine, name)).unwrap();
+        options::apply(job, def, Some(value), UNITS).unwrap();
+    };
+    give(&mut job, "", "ioengine", "libhdfs");
+    give(&mut job, "libhdfs", "hdfsdirectory", "/d");
+    assert_eq!(job.unmet.len(), 2);
+    give(&mut job, "", "ioengine", "sync");
+    assert!(job.unmet.is_empty(), "{:?}", job.unmet);
 }
 
 #[test]

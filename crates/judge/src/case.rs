@@ -322,7 +322,8 @@ impl<'a> Part<'a> {
     }
 
     fn has_files(&self) -> bool {
-        !self.first().workload.files.is_empty() && self.medium() != Medium::Objects
+        !self.first().workload.files.is_empty()
+            && !matches!(self.medium(), Medium::Objects | Medium::Store)
     }
 }
 

@@ -38,7 +38,7 @@ pub(crate) fn of(case: &Case, findings: &[Finding]) -> Vec<Verdict> {
     let judged = |part: &&Part| match part.medium() {
         Medium::Socket => false,
         Medium::Time => program::has_directory(part),
-        Medium::Data | Medium::Metadata | Medium::Memory | Medium::Objects => true,
+        Medium::Data | Medium::Metadata | Medium::Memory | Medium::Objects | Medium::Store => true,
     };
     case.parts.iter().filter(judged).map(|part| judge_part(case, part, findings)).collect()
 }

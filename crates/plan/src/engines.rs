@@ -1,6 +1,7 @@
 //! Requirements and limits of engines.
 
 use crate::problem::Diagnostics;
+use crate::store;
 use job::{Engine, Job, Medium, ReadWrite};
 
 /// Checks for missing options of an engine, and for options that conflict with it.
@@ -27,13 +28,15 @@ pub(crate) fn check(job: &Job, diagnostics: &mut Diagnostics) {
     }
     check_devices(job, diagnostics);
     check_offload(job, diagnostics);
+    store::check(job, diagnostics);
     let split = options.cmdprio_split.iter().any(|shares| !shares.is_empty());
     if split && options.cmdprio_percentage.is_some() {
         let what = "beside cmdprio_percentage".to_owned();
         diagnostics.usage(job, "cmdprio_bssplit", what, "keep one of the two");
     }
     let engine = job.queue.engine;
-    if !engine.opens_files() && !matches!(engine, Engine::Null | Engine::Nbd) {
+    let acknowledges = engine.is_store() || matches!(engine, Engine::Null | Engine::Nbd);
+    if !engine.opens_files() && !acknowledges {
         check_syncs(job, diagnostics);
     }
 }
@@ -79,7 +82,7 @@ fn check_offload(job: &Job, diagnostics: &mut Diagnostics) {
         _ => match engine.medium() {
             Medium::Socket => "the bytes of a connection have one order",
             Medium::Time => "there is no I/O to submit",
-            Medium::Objects => "it keeps iodepth requests in flight by itself",
+            Medium::Objects | Medium::Store => "it keeps iodepth requests in flight by itself",
             Medium::Data | Medium::Metadata | Medium::Memory => return,
         },
     };

@@ -11,6 +11,7 @@ use crate::problem::{Diagnostics, Errno};
 use crate::random::{between, hash};
 use crate::safety;
 use crate::sizes::{Ask, Extent, NoRegion, Region, human, percent_of};
+use crate::store;
 use crate::verify;
 use crate::zones;
 use job::{Engine, FileType, Job, Medium, Size, ZoneMode};
@@ -119,6 +120,7 @@ impl<'a> Files<'a> {
             Medium::Memory | Medium::Socket | Medium::Objects => {
                 (TargetKind::Missing, Extent::Endless)
             }
+            Medium::Store => (TargetKind::Missing, store::extent(cx.job, path, self.facts)),
             _ => self.target(cx.job, path, diagnostics)?,
         };
         let mut region = self.region(cx, clone, count, path, extent, diagnostics)?;
@@ -130,7 +132,7 @@ impl<'a> Files<'a> {
             region.length = region.length.max(region.whole.saturating_sub(region.start));
         }
         let prepare = match extent {
-            Extent::File(size) if region.length >= cx.blocks.min => {
+            Extent::File(size) if region.length >= cx.blocks.min && medium != Medium::Store => {
                 self.prepare(cx, path, size, region, diagnostics)
             }
             _ => Prepare::Nothing,

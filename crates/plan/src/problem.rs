@@ -169,6 +169,11 @@ impl Diagnostics {
         self.fatal
     }
 
+    /// The problems alone.
+    pub fn into_problems(self) -> Vec<Problem> {
+        self.problems
+    }
+
     /// The messages, including the problems of single jobs. If no job can run, all problems instead.
     pub fn finish(mut self) -> Result<Vec<Message>, PlanError> {
         for (count, last) in self.alike.into_values().filter(|(count, _)| *count > ALIKE_MAX) {

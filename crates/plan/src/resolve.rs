@@ -15,7 +15,7 @@ use crate::{
     checks, contents, cursor, disks, engines, limits, logs, numbered, pace, placing,
     process_context, replay, safety, sequence, sprandom, verify, zbd, zones,
 };
-use job::{Engine, FileServiceOrder, Job, Medium, MemoryKind, ReadUse, Retry, Size};
+use job::{Engine, FileServiceOrder, Job, Medium, MemoryKind, ReadUse, Retry, Size, Unmet};
 use record::remedy::lower;
 use record::{Bytes, Facts, Nanos, Show, SplitMix64, TargetKind};
 
@@ -32,6 +32,9 @@ const FILES: u64 = 0x66_69_6c_65_73;
 pub fn resolve(jobs: &[Job], facts: &Facts, policy: &Policy) -> Result<Plan, PlanError> {
     let jobs: &[Job] = &zbd::in_bytes(jobs, facts);
     let mut diagnostics = Diagnostics::new(policy);
+    if jobs.iter().any(|job| !job.unmet.is_empty()) {
+        return Err(unmet(jobs, diagnostics));
+    }
     let slots = arrange(jobs, &mut diagnostics);
     let counted = check_counts(jobs, policy, &mut diagnostics);
     let mut files = Files::new(facts, policy);
@@ -71,6 +74,19 @@ pub fn resolve(jobs: &[Job], facts: &Facts, policy: &Policy) -> Result<Plan, Pla
         disks: disks::watch(&workers, facts),
         workers,
     })
+}
+
+/// The error about what fathom does not run. Other checks would look at engines that are not the
+/// jobs' own.
+fn unmet(jobs: &[Job], mut diagnostics: Diagnostics) -> PlanError {
+    for job in jobs {
+        let engine = job.unmet.iter().find(|unmet| unmet.option == "ioengine");
+        let shown = engine.map_or(&job.unmet[..], std::slice::from_ref);
+        for Unmet { option, found, remedy } in shown {
+            diagnostics.usage(job, option, found.clone(), remedy.clone());
+        }
+    }
+    PlanError { problems: diagnostics.into_problems() }
 }
 
 /// Data that the clones of a job share.

@@ -66,8 +66,8 @@ pub(crate) fn resolve(
 /// the null engine, which only pretends.
 pub(crate) fn method(job: &Job) -> Option<VerifyMethod> {
     let engine = job.queue.engine;
-    let moves = matches!(engine.medium(), Medium::Data | Medium::Socket | Medium::Objects)
-        || engine == Engine::Null;
+    let media = [Medium::Data, Medium::Socket, Medium::Objects, Medium::Store];
+    let moves = media.contains(&engine.medium()) || engine == Engine::Null;
     asked(job).filter(|_| moves)
 }
 

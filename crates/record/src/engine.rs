@@ -27,6 +27,8 @@ pub struct UnbuiltEngine {
     pub doc: &'static str,
     /// What an implementation would need.
     pub needs: &'static str,
+    /// What to use here instead.
+    pub instead: &'static str,
 }
 
 /// How an engine submits I/O.
@@ -61,10 +63,12 @@ enum Target {
     Socket,
     /// Objects of a remote store. Files are names only.
     Objects,
+    /// Files, disks or objects behind a library or a program; the kernel knows none of them.
+    Store,
     /// Nothing: I/O has no offset, no length and no file.
     Time,
 }
-use Target::{Commands, Data, Export, Memory, Names, Objects, Socket, Space, Time};
+use Target::{Commands, Data, Export, Memory, Names, Objects, Socket, Space, Store, Time};
 
 /// What an engine does with the names of files or directories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,36 +146,68 @@ engines! {
     E4defrag: "e4defrag", "moves blocks of a donor into ext4 files", OneByOne, Space;
     Nbd: "nbd", "an export of an NBD server", Queued, Export;
     Http: "http", "objects of an S3, WebDAV or Swift store", Queued, Objects;
+    Nfs: "nfs", "files of an NFS server through libnfs", Queued, Store;
+    Rbd: "rbd", "a block device of Ceph through librbd", Queued, Store;
+    Rados: "rados", "objects of Ceph through librados", Queued, Store;
+    Custom: "custom", "a program of one's own, over rings in shared memory", Queued, Store;
+    Libiscsi: "libiscsi", "a logical unit of an iSCSI target through libiscsi", Queued, Store;
 }
 
 const fn unbuilt(name: &'static str, doc: &'static str, needs: &'static str) -> UnbuiltEngine {
-    UnbuiltEngine { name, doc, needs }
+    UnbuiltEngine { name, doc, needs, instead: "take another ioengine" }
 }
+
+impl UnbuiltEngine {
+    const fn instead(self, instead: &'static str) -> UnbuiltEngine {
+        UnbuiltEngine { instead, ..self }
+    }
+}
+
+const ON_A_MOUNT: &str = "mount it and take ioengine=psync or io_uring on its files";
+const ON_A_DISK: &str = "take ioengine=io_uring on the block device";
+const MEMORY_OF_A_PEER: &str = "take ioengine=net for the network, ioengine=mmap for the memory";
 
 /// Engines of fio's that are refused by name.
 pub const UNBUILT_ENGINES: &[UnbuiltEngine] = &[
-    unbuilt("nfs", "NFS without the kernel", "libnfs"),
-    unbuilt("rdma", "remote memory", "an RDMA device and librdmacm"),
-    unbuilt("rados", "Ceph objects", "a Ceph cluster and librados"),
-    unbuilt("rbd", "Ceph block devices", "a Ceph cluster and librbd"),
-    unbuilt("gfapi", "GlusterFS", "a GlusterFS volume and libgfapi"),
-    unbuilt("gfapi_async", "GlusterFS, asynchronous", "a GlusterFS volume and libgfapi"),
-    unbuilt("libhdfs", "HDFS", "an HDFS and libhdfs"),
-    unbuilt("libiscsi", "iSCSI without the kernel", "an iSCSI target and libiscsi"),
-    unbuilt("libblkio", "libblkio's drivers", "libblkio"),
-    unbuilt("libcufile", "GPU memory", "a GPU and libcufile"),
-    unbuilt("xnvme", "NVMe through xNVMe", "libxnvme"),
-    unbuilt("dfs", "DAOS", "a DAOS pool and libdfs"),
-    unbuilt("ime_psync", "DDN IME", "a DDN IME"),
-    unbuilt("ime_psyncv", "DDN IME, vectored", "a DDN IME"),
-    unbuilt("ime_aio", "DDN IME, asynchronous", "a DDN IME"),
+    unbuilt("rdma", "remote memory", "an RDMA device and librdmacm").instead(MEMORY_OF_A_PEER),
+    unbuilt("gfapi", "GlusterFS", "a GlusterFS volume and libgfapi").instead(ON_A_MOUNT),
+    unbuilt("gfapi_async", "GlusterFS, asynchronous", "a GlusterFS volume and libgfapi")
+        .instead(ON_A_MOUNT),
+    unbuilt("libhdfs", "HDFS", "an HDFS, a Java runtime and libhdfs")
+        .instead("mount it (its NFS gateway or fuse_dfs) and take ioengine=psync"),
+    unbuilt("libblkio", "libblkio's drivers", "libblkio").instead(ON_A_DISK),
+    unbuilt("libcufile", "GPU memory", "a GPU, its driver nvidia-fs and libcufile")
+        .instead("take ioengine=io_uring with direct=1, which ends in the memory of the host"),
+    unbuilt("xnvme", "NVMe through xNVMe", "libxnvme").instead(ON_A_DISK),
+    unbuilt("dfs", "DAOS", "a DAOS pool and libdfs").instead(ON_A_MOUNT),
+    unbuilt("ime_psync", "DDN IME", "a DDN IME").instead(ON_A_MOUNT),
+    unbuilt("ime_psyncv", "DDN IME, vectored", "a DDN IME").instead(ON_A_MOUNT),
+    unbuilt("ime_aio", "DDN IME, asynchronous", "a DDN IME").instead(ON_A_MOUNT),
     unbuilt("pmemblk", "persistent memory in blocks", "persistent memory and libpmemblk"),
+    unbuilt("librpma_apm_client", "remote persistent memory, one-sided", RPMA)
+        .instead(MEMORY_OF_A_PEER),
+    unbuilt("librpma_apm_server", "remote persistent memory, one-sided", RPMA)
+        .instead(MEMORY_OF_A_PEER),
+    unbuilt("librpma_gpspm_client", "remote persistent memory, by messages", RPMA)
+        .instead(MEMORY_OF_A_PEER),
+    unbuilt("librpma_gpspm_server", "remote persistent memory, by messages", RPMA)
+        .instead(MEMORY_OF_A_PEER),
+    unbuilt("libdfc", "DFC through its library", "libdfc").instead(ON_A_DISK),
+    unbuilt("guasi", "asynchronous I/O by GUASI's threads", "the library GUASI")
+        .instead("take ioengine=posixaio, whose helpers are threads as well"),
+    unbuilt("windowsaio", "Windows asynchronous I/O", "Windows").instead("take ioengine=io_uring"),
+    unbuilt("solarisaio", "Solaris asynchronous I/O", "Solaris").instead("take ioengine=io_uring"),
+    unbuilt("cpp_null", "fio's example of an engine in C++", "fio's own build")
+        .instead("take ioengine=null, which does the same"),
     unbuilt(
         "external",
-        "an engine in a file of its own",
-        "a stable interface for engines in files of their own",
-    ),
+        "an engine in an object file",
+        "fio: such an object file is compiled against the internal structures of one version of fio",
+    )
+    .instead("make the engine a program of its own and take ioengine=custom"),
 ];
+
+const RPMA: &str = "RDMA devices, persistent memory and librpma";
 
 impl Default for Engine {
     /// As in fio.
@@ -214,8 +250,14 @@ impl Engine {
             Memory => Medium::Memory,
             Socket => Medium::Socket,
             Objects => Medium::Objects,
+            Store => Medium::Store,
             Time => Medium::Time,
         }
+    }
+
+    /// Whether it reaches files, disks or objects through a library or a program.
+    pub const fn is_store(self) -> bool {
+        matches!(self.row().target, Store)
     }
 
     /// Whether data moves between memory and a file or device.

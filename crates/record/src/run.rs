@@ -258,6 +258,8 @@ pub enum Medium {
     Objects,
     /// None: the worker computes, or runs a program.
     Time,
+    /// Files, disks or objects behind a library or a program.
+    Store,
 }
 
 /// The resolved workload of a worker, to display and to compare.

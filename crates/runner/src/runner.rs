@@ -13,7 +13,7 @@ use host::{Host, TargetQuery};
 use job::{IdleProf, Invocation, Job};
 use live::feed::Hub;
 use plan::trace::Trace;
-use plan::{Plan, PlanError, Policy};
+use plan::{Plan, PlanError, Policy, Problem, ProblemKind};
 use record::{Bytes, Facts, Message, RunRecord, Severity, TargetFacts, TargetKind};
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
@@ -103,12 +103,30 @@ impl Runner {
         if !invocation.with_serials {
             facts.forget_serials();
         }
+        self.ask_stores(&jobs, &mut facts)?;
         let mut plan = plan::resolve(&jobs, &facts, &self.policy(invocation))?;
         for worker in &mut plan.workers {
             worker.trace = Trace::of(&invocation.debug, worker.number);
         }
         let messages = [invocation.warnings.clone(), plan.messages.clone()].concat();
         Ok(PlannedRun { plan, messages, facts })
+    }
+
+    /// Adds the sizes of what is behind a library: only the library knows them.
+    fn ask_stores(&self, jobs: &[Job], facts: &mut Facts) -> Result<(), PlanError> {
+        for job in jobs {
+            let (names, engine) = (plan::store_names(job), job.queue.engine);
+            if names.is_empty() {
+                continue;
+            }
+            let sizes = engine::store_sizes(engine, &job.queue.options, &names)
+                .map_err(|found| unreachable_store(job, found))?;
+            for (name, size) in names.into_iter().zip(sizes) {
+                let size = Bytes(size.unwrap_or(0));
+                facts.targets.insert(name, TargetFacts { size, ..TargetFacts::default() });
+            }
+        }
+        Ok(())
     }
 
     /// The jobs with the files below their `opendir`. A directory that cannot be read has no files,
@@ -212,6 +230,24 @@ impl Runner {
         };
         job::hide_secrets(&mut record);
         record
+    }
+}
+
+/// The refusal of a job whose store cannot be reached.
+fn unreachable_store(job: &Job, found: String) -> PlanError {
+    let remedy = match found.contains("apt-get install") {
+        true => "install it, and run again",
+        false => plan::store_remedy(job.queue.engine),
+    };
+    PlanError {
+        problems: vec![Problem {
+            kind: ProblemKind::Refusal,
+            origin: job.identity.origin.clone(),
+            job: job.identity.name.clone(),
+            option: "ioengine".to_owned(),
+            found: found.into(),
+            remedy: remedy.into(),
+        }],
     }
 }
 

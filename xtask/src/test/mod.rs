@@ -46,6 +46,16 @@ pub fn run(root: &Path, options: &Options) -> Result<u8> {
     if options.quick { quick(root) } else { full(root, options.all) }
 }
 
+/// The tests of the engines of Ceph, which need large packages.
+pub fn ceph(root: &Path) -> Result<u8> {
+    match packages::ensure_ceph()? {
+        0 => {
+            run_cargo(root, &["test", "-p", "fathom", "--test", "ceph", "--", "--include-ignored"])
+        }
+        code => Ok(code),
+    }
+}
+
 /// All tests. Lints and documentation are checked while tests wait.
 fn full(root: &Path, all: bool) -> Result<u8> {
     let mut jobs = Vec::new();

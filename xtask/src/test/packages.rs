@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A Debian package and a program of it whose presence proves it.
+/// A Debian package and a program of it (or another file, by its path) whose presence proves it.
 pub struct Package {
     /// Name of the package.
     pub name: &'static str,
@@ -15,6 +15,8 @@ pub struct Package {
 const NEEDED: &[Package] = &[
     // The oracle that parsing, layout and output are held against.
     Package { name: "fio", program: "fio" },
+    // Its example job files.
+    Package { name: "fio-examples", program: "/usr/share/doc/fio/examples/aio-read.fio" },
     // Filesystems made on loop devices.
     Package { name: "e2fsprogs", program: "mkfs.ext4" },
     Package { name: "xfsprogs", program: "mkfs.xfs" },
@@ -48,6 +50,14 @@ const NEEDED: &[Package] = &[
     Package { name: "chromium-driver", program: "chromedriver" },
     // Serves a block device over NBD.
     Package { name: "nbdkit", program: "nbdkit" },
+    // Servers of NFS, with what it registers at, and of iSCSI, and the libraries that reach them.
+    Package { name: "nfs-ganesha", program: "ganesha.nfsd" },
+    Package { name: "nfs-ganesha-vfs", program: "/usr/lib/x86_64-linux-gnu/ganesha/libfsalvfs.so" },
+    Package { name: "rpcbind", program: "rpcbind" },
+    Package { name: "iproute2", program: "ss" },
+    Package { name: "libnfs13", program: "/usr/lib/x86_64-linux-gnu/libnfs.so.13" },
+    Package { name: "tgt", program: "tgtd" },
+    Package { name: "libiscsi7", program: "/usr/lib/x86_64-linux-gnu/libiscsi.so.7" },
     // Serves WebDAV.
     Package { name: "nginx", program: "nginx" },
     // Checks metrics.
@@ -60,6 +70,19 @@ const NEEDED: &[Package] = &[
     // Renders the man page.
     Package { name: "groff-base", program: "groff" },
 ];
+
+/// What the tests of Ceph call, which are run by themselves because it is large.
+const CEPH: &[Package] = &[
+    Package { name: "ceph-mon", program: "ceph-mon" },
+    Package { name: "ceph-osd", program: "ceph-osd" },
+    Package { name: "ceph-common", program: "rbd" },
+    Package { name: "librbd1", program: "/usr/lib/x86_64-linux-gnu/librbd.so.1" },
+];
+
+/// [`ensure`] for the packages of Ceph.
+pub fn ensure_ceph() -> Result<u8> {
+    installed(CEPH)
+}
 
 /// Makes sure that every needed package is there: installs what is missing as root, else says what
 /// to run. Returns the exit code of the stage.
@@ -142,10 +165,17 @@ mod tests {
     fn what_is_not_on_the_path_is_missing() {
         let scratch = tempfile::tempdir().unwrap();
         let path = [scratch.path().to_path_buf()];
-        assert_eq!(missing(NEEDED, &path).len(), NEEDED.len());
-        for package in NEEDED.iter().filter(|package| package.name != "strace") {
+        // Files that are named by their paths are looked for there.
+        let on_path = NEEDED.iter().filter(|package| !package.program.starts_with('/'));
+        let on_path: Vec<Package> =
+            on_path.map(|&Package { name, program }| Package { name, program }).collect();
+        assert_eq!(missing(&on_path, &path).len(), on_path.len());
+        for package in on_path.iter().filter(|package| package.name != "strace") {
             std::fs::write(scratch.path().join(package.program), "").unwrap();
         }
-        assert_eq!(missing(NEEDED, &path), ["strace"]);
+        assert_eq!(missing(&on_path, &path), ["strace"]);
+        let here = scratch.path().join("strace").display().to_string();
+        let named = Package { name: "file", program: Box::leak(here.into_boxed_str()) };
+        assert_eq!(missing(&[named], &[]), ["file"]);
     }
 }

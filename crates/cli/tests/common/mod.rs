@@ -10,6 +10,7 @@ pub mod replay;
 pub mod s3;
 pub mod schedule;
 pub mod served;
+pub mod stores;
 pub mod tty;
 
 pub use testbed::{Frozen, Loop, Mounted, Seeded, alone, scratch, system};

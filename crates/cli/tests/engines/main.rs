@@ -4,6 +4,7 @@
 mod common;
 
 mod coverage;
+mod custom;
 mod devices;
 mod local;
 mod nbd;
@@ -13,4 +14,5 @@ mod placement_spread;
 mod priorities;
 mod process;
 mod shared_cursor;
+mod stores;
 mod write_flags;

@@ -9,6 +9,7 @@ mod consumers_fio_plot;
 mod debug;
 mod debug_areas;
 mod eta;
+mod example_jobs;
 mod layout;
 mod logs;
 mod output;

@@ -288,6 +288,14 @@ fn formats_are_those_of_fio_3_42_unless_another_version_is_asked_for() {
     assert!(old["jobs"][0]["job options"].get("group_reporting").is_none());
     assert!(old["disk_util"][0].get("read_sectors").is_none());
     assert!(ran(&[]).out.contains(", sectors="), "text too");
+    for (options, version) in [
+        (&["--compat=3.33", "--version"][..], "fio-3.33-fathom-"),
+        (&["--compat=3.42", "--version"], "fio-3.42-fathom-"),
+        (&["--version"], "fio-3.42-fathom-"),
+    ] {
+        let shown = under(&[FATHOM, "fio"], directory.path(), options).expect(0).out;
+        assert!(shown.starts_with(version), "{options:?}: {shown}");
+    }
     let refused = under(&[FATHOM, "fio"], directory.path(), &["--compat=3.1"]).expect(1);
     assert!(refused.err.contains("3.42"), "{}", refused.err);
 }

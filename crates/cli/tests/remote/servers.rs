@@ -97,6 +97,37 @@ fn json_has_each_job_with_its_host_and_all_of_them_as_one() {
 }
 
 #[test]
+fn a_server_is_called_as_the_user_named_it() {
+    let directory = scratch();
+    let served = Served::start(directory.path(), &[]);
+    let port = served.address.split_once(',').unwrap().1;
+    let job = ["--output-format=json", "--name=a", "--size=16k", "--rw=write"];
+    for (named, shown) in [(format!(",{port}"), ""), (format!("localhost,{port}"), "localhost")] {
+        let to = format!("--client={named}");
+        let line = [&[to.as_str()], &job[..]].concat();
+        let document = client("fio", directory.path(), &line).expect(0).json();
+        assert_eq!(document["client_stats"][0]["hostname"], shown, "{named}");
+    }
+}
+
+#[test]
+fn warnings_of_servers_are_silent_where_they_would_be_locally() {
+    let directory = scratch();
+    let served = Served::start(directory.path(), &[]);
+    // time_based without runtime is warned of.
+    let job = ["--name=a", "--size=16k", "--rw=write", "--time_based"];
+    let to = served.client();
+    let ask = |more: &[&str]| {
+        client("fio", directory.path(), &[&[to.as_str()], &job[..], more].concat()).expect(0)
+    };
+    assert!(ask(&[]).err.contains("time_based does nothing"));
+    for more in [&["--output-format=json"][..], &["--output=out"]] {
+        let ran = ask(more);
+        assert!(!ran.err.contains("time_based does nothing"), "{more:?}: {}", ran.err);
+    }
+}
+
+#[test]
 fn the_keys_of_the_json_are_those_of_fios_client() {
     let directory = scratch();
     job_file(directory.path(), "two.fio", &format!("{TWO_JOBS}[c]\ndescription=x\nrw=read\n"));

@@ -123,7 +123,7 @@ fn bad_units_and_values_out_of_range() {
 fn options_of_other_engines_and_those_that_do_not_work_yet_are_named() {
     let words = ["option 'hipri' in [a] belongs to ioengine", "io_uring", "this job's is psync"];
     bad_option("--hipri=1", &words);
-    bad_option("--ioengine=rados", &["[a]: ioengine: 'rados' does not work yet"]);
+    bad_option("--ioengine=libhdfs", &["[a] ioengine: 'libhdfs' does not work here: it needs"]);
 }
 
 #[test]

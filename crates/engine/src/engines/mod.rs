@@ -28,6 +28,7 @@ mod ring;
 pub mod sg;
 pub mod space;
 pub mod splice;
+pub mod store;
 pub mod sync;
 pub mod sync_engine;
 pub mod vsync;
@@ -76,6 +77,7 @@ pub fn visit_ring<V: RingVisitor>(queue: &Queue, visitor: V) -> V::Output {
         Engine::IoUringCmd => visitor.visit_general::<io_uring_cmd::IoUringCmd, true>(),
         Engine::Nbd => visitor.visit_general::<nbd::Nbd, true>(),
         Engine::Http => visitor.visit_general::<http::Http, true>(),
+        engine if engine.is_store() => visitor.visit_general::<store::StoreRing, true>(),
         _ => visitor.visit_general::<SyncRing, false>(),
     }
 }

@@ -4,7 +4,9 @@
 //! two locked instructions per call in a program with several threads.
 
 use std::ffi::c_int;
+use std::io;
 use std::os::fd::RawFd;
+use std::time::Duration;
 
 /// The negative of the last call's errno.
 #[inline(always)]
@@ -25,6 +27,25 @@ pub fn retry(mut call: impl FnMut() -> isize) -> i64 {
         if error != -i64::from(libc::EINTR) {
             return error;
         }
+    }
+}
+
+/// Waits for events of a descriptor, as poll(2) has them, at most for `wait`. Returns those that
+/// happened; none after a signal.
+pub fn poll_descriptor(fd: RawFd, events: i16, wait: Duration) -> io::Result<i16> {
+    let mut watched = libc::pollfd { fd, events, revents: 0 };
+    let wait = libc::timespec {
+        tv_sec: wait.as_secs() as libc::time_t,
+        tv_nsec: libc::c_long::from(wait.subsec_nanos() as i32),
+    };
+    // SAFETY: the structures live through the call.
+    let answer = unsafe { libc::ppoll(&mut watched, 1, &wait, std::ptr::null()) };
+    match answer {
+        0.. => Ok(watched.revents),
+        _ => match io::Error::last_os_error() {
+            why if why.kind() == io::ErrorKind::Interrupted => Ok(0),
+            why => Err(why),
+        },
     }
 }
 

@@ -16,6 +16,7 @@ pub mod poll;
 pub mod posix_aio;
 pub mod scsi;
 pub mod space;
+pub mod stores;
 #[cfg(test)]
 pub mod testing;
 pub mod thread;

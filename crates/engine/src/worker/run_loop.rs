@@ -201,7 +201,9 @@ fn queue_policy(queue: &Queue) -> QueuePolicy {
         Engine::IoUringCmd if queue.options.nvme.ranges > 1 => {
             (queue.options.nvme.ranges as u32, queue.complete_max.unwrap_or(queue.depth))
         }
-        Engine::Http => (1, queue.complete_max.unwrap_or(queue.depth)),
+        engine if engine == Engine::Http || engine.is_store() => {
+            (1, queue.complete_max.unwrap_or(queue.depth))
+        }
         _ => (share, queue.complete_max.unwrap_or(share)),
     };
     QueuePolicy {

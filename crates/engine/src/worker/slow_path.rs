@@ -293,7 +293,7 @@ impl<R: Ring, const LATENCY: bool, const QUEUED: bool, const RATED: bool>
             // The peer has closed the connection.
             (Medium::Socket, libc::ESHUTDOWN) => return (None, Flow::End),
             // The run was stopped before the server answered: an error of neither.
-            (Medium::Objects, libc::ECANCELED) => return (None, Flow::End),
+            (Medium::Objects | Medium::Store, libc::ECANCELED) => return (None, Flow::End),
             _ => {}
         }
         let (severity, text) = self.builder.errors.io(op, errno);

@@ -27,6 +27,34 @@ pub struct CpuLoad {
     pub ends_with_io: bool,
 }
 
+/// The program that custom runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CustomEngine {
+    /// `custom_program`.
+    pub program: Option<String>,
+    /// `custom_arguments`, in one string.
+    pub arguments: String,
+}
+
+/// What rados and rbd connect to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ceph {
+    /// `clustername`.
+    pub cluster: Option<String>,
+    /// `clientname`.
+    pub client: Option<String>,
+    /// `pool`.
+    pub pool: Option<String>,
+    /// `conf`; `None`: where Ceph looks for it.
+    pub conf: Option<String>,
+    /// `rbdname`.
+    pub image: Option<String>,
+    /// `busy_poll`: poll for completions.
+    pub busy_poll: bool,
+    /// `touch_objects=0`: objects are not made at the start.
+    pub leaves_objects: bool,
+}
+
 /// The program that exec runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {

@@ -1,6 +1,6 @@
 //! Engine, depth, and when data is made durable.
 
-use super::engine::{CpuLoad, Program, SgWriteMode, StatCall};
+use super::engine::{Ceph, CpuLoad, CustomEngine, Program, SgWriteMode, StatCall};
 use super::named::named;
 use super::net::Net;
 use super::numbered::ObjectSet;
@@ -97,6 +97,12 @@ pub struct EngineOptions {
     pub cpu: CpuLoad,
     /// What exec runs.
     pub program: Program,
+    /// What custom runs.
+    pub custom: CustomEngine,
+    /// `nfs_url`: what nfs mounts.
+    pub nfs_url: Option<String>,
+    /// What rados and rbd connect to.
+    pub ceph: Ceph,
     /// What net and netsplice connect to.
     pub net: Net,
     /// The object store of http.

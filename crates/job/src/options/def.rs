@@ -59,7 +59,7 @@ pub struct Choice {
     pub doc: &'static str,
     /// The value this is another name of; empty: none.
     pub same_as: &'static str,
-    /// Whether it works. Values that do not work are refused.
+    /// Whether it works. Values that do not work parse, and the plan refuses them.
     pub works: bool,
     /// What a value that does not work would need; else empty.
     pub needs: &'static str,
@@ -72,10 +72,10 @@ pub enum Status {
     Works,
     /// It is parsed and has no effect; the reason.
     Accepted(&'static str),
-    /// Using it is an error that names it.
+    /// It parses, and the plan refuses it.
     NotYet,
-    /// It belongs to an engine that is not built; what that engine needs. Using it is an error that
-    /// says so.
+    /// It belongs to an engine that is not built; what that engine needs. It parses, and the plan
+    /// refuses it and says so.
     Needs(&'static str),
 }
 

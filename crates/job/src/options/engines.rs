@@ -9,9 +9,22 @@ use super::{Choice, OptionDef, set};
 use crate::model::ProtectionChecks;
 
 const URINGS: &[&str] = &["io_uring", "io_uring_cmd"];
+const POLLED: &[&str] = &["pvsync2", "io_uring", "io_uring_cmd", "sg", "xnvme", "libblkio"];
+const SUBMITTERS: &[&str] = &["io_uring", "io_uring_cmd", "xnvme"];
 const PRIO: &[&str] = &["io_uring", "io_uring_cmd", "libaio"];
 const NETS: &[&str] = &["net", "netsplice"];
+const PORTS: &[&str] = &[
+    "net",
+    "netsplice",
+    "rdma",
+    "libhdfs",
+    "librpma_apm_client",
+    "librpma_apm_server",
+    "librpma_gpspm_client",
+    "librpma_gpspm_server",
+];
 const GLUSTER: &[&str] = &["gfapi", "gfapi_async"];
+const ENCRYPTION: &str = "librbd's encryption, which fathom does not use";
 const CEPH: &[&str] = &["rados", "rbd"];
 
 const WRITE_MODES: &[Choice] = &[
@@ -66,7 +79,7 @@ pub(super) const LOCAL: &[OptionDef] = rows! {
     /// Polls for completions instead of using interrupts: lower latency at the cost of one CPU.
     /// Needs direct=1 and a device with poll queues (for NVMe the module parameter poll_queues).
     "hipri" => flag(Engine)
-        .of(&["pvsync2", "io_uring", "io_uring_cmd", "sg"])
+        .of(POLLED)
         .sets(field!(queue.options.hipri))
         .recorded(),
 
@@ -106,7 +119,7 @@ pub(super) const LOCAL: &[OptionDef] = rows! {
     ///
     /// Submission then needs no system call. The thread uses one more CPU, which the CPU figures of
     /// the worker do not include.
-    "sqthread_poll" => flag(Engine).of(URINGS).sets(field!(queue.options.sqthread_poll)).recorded(),
+    "sqthread_poll" => flag(Engine).of(SUBMITTERS).sets(field!(queue.options.sqthread_poll)).recorded(),
 
     /// CPU of the submitting kernel thread
     ///
@@ -396,7 +409,7 @@ pub(super) const REMOTE: &[OptionDef] = rows! {
     ///
     /// Each clone uses the next port.
     "port" => int(Engine, 1, 65_535)
-        .of(&["net", "netsplice", "rdma"])
+        .of(PORTS)
         .sets(field!(queue.options.net.port)),
 
     /// Protocol
@@ -464,8 +477,9 @@ pub(super) const REMOTE: &[OptionDef] = rows! {
 
     /// URL of the server and its options
     ///
-    /// As libnfs has it: nfs://server/export.
-    "nfs_url" => text(Engine).of(&["nfs"]).needs("the nfs engine (libnfs)"),
+    /// As libnfs has it: nfs://server/export, perhaps with ?version=4&nfsport=2049. Files are names
+    /// below the export; a job that writes makes them, and no job lays them out.
+    "nfs_url" => text(Engine).of(&["nfs"]).sets(field!(queue.options.nfs_url)),
 
     /// URI of the device
     ///
@@ -476,40 +490,68 @@ pub(super) const REMOTE: &[OptionDef] = rows! {
     /// Name of the cluster
     ///
     /// Which cluster's configuration file is read; ceph without it.
-    "clustername" => text(Engine).of(CEPH).needs("the rados and rbd engines (Ceph)"),
+    "clustername" => text(Engine).of(CEPH).sets(field!(queue.options.ceph.cluster)),
 
     /// Pool to work in
     ///
     /// Objects or images are taken from this pool, which must exist.
-    "pool" => text(Engine).of(CEPH).needs("the rados and rbd engines (Ceph)"),
+    "pool" => text(Engine)
+        .of(&["rados", "rbd", "dfs"])
+        .sets(field!(queue.options.ceph.pool)),
 
     /// Client name to connect with
     ///
     /// Without the prefix client. if clustername is given.
-    "clientname" => text(Engine).of(CEPH).needs("the rados and rbd engines (Ceph)"),
+    "clientname" => text(Engine).of(CEPH).sets(field!(queue.options.ceph.client)),
 
     /// Poll for completions
     ///
     /// Lower latency at the cost of one CPU.
-    "busy_poll" => boolean(Engine).of(CEPH).needs("the rados and rbd engines (Ceph)"),
+    "busy_poll" => boolean(Engine).of(CEPH).sets(field!(queue.options.ceph.busy_poll)),
 
     /// Configuration file
     ///
-    /// As Ceph's own tools read it.
-    "conf" => text(Engine)
-        .of(&["rados"])
-        .default("/etc/ceph/ceph.conf")
-        .needs("the rados engine (Ceph)"),
+    /// As Ceph's own tools read it: without this option the file that the variable CEPH_CONF names,
+    /// else /etc/ceph/ceph.conf.
+    "conf" => text(Engine).of(CEPH).sets(field!(queue.options.ceph.conf)),
 
     /// Make objects at the start
     ///
     /// Without it, reads of objects that do not exist fail.
-    "touch_objects" => boolean(Engine).of(&["rados"]).default("1").needs("the rados engine (Ceph)"),
+    "touch_objects" => boolean(Engine)
+        .of(&["rados"])
+        .default("1")
+        .sets(field!(!queue.options.ceph.leaves_objects)),
 
     /// Name of the block device
     ///
     /// Image for I/O; it must exist and is not enlarged.
-    "rbdname" => text(Engine).of(&["rbd"]).needs("the rbd engine (Ceph)"),
+    "rbdname" => text(Engine).of(&["rbd"]).sets(field!(queue.options.ceph.image)),
+
+    /// Encryption of the image
+    ///
+    /// luks1 or luks2; for images that librbd encrypts.
+    "rbd_encryption_format" => text(Engine).of(&["rbd"]).needs(ENCRYPTION),
+
+    /// Passphrase of the image
+    ///
+    /// Used with rbd_encryption_format.
+    "rbd_encryption_passphrase" => text(Engine).of(&["rbd"]).secret().needs(ENCRYPTION),
+
+    /// Program that is the engine
+    ///
+    /// It does the job's I/O, which it gets over rings in shared memory. The page "Engines of your
+    /// own" of the guide describes the protocol. Files are names that the program gives a meaning.
+    "custom_program" => text(Engine)
+        .of(&["custom"])
+        .sets(field!(queue.options.custom.program)),
+
+    /// Arguments of the program
+    ///
+    /// Split at spaces; quotes have no meaning.
+    "custom_arguments" => text(Engine)
+        .of(&["custom"])
+        .sets(field!(queue.options.custom.arguments)),
 
     /// Name of the volume
     ///

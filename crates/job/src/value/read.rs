@@ -85,15 +85,9 @@ impl Value {
         }
     }
 
-    /// One real number.
+    /// One real number: the first of a list, as in the oracle.
     pub(crate) fn float(&self) -> Result<f64, String> {
-        match self.floats()[..] {
-            [number] => Ok(number),
-            ref other => Err(format!(
-                "expected one number, got {} (the list exceeding max length 1)",
-                other.len()
-            )),
-        }
+        self.floats().first().copied().ok_or_else(|| "expected one number, got none".to_owned())
     }
 
     /// Whole numbers for reads and for writes; 0 where there is none.

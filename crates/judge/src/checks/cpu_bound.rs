@@ -95,7 +95,7 @@ fn nature(case: &Case, part: &Part) -> Option<&'static str> {
     match part.medium() {
         Medium::Metadata => return Some("no data moves: the run measures the kernel"),
         Medium::Memory => return Some("the run measures memory and the CPU that accesses it"),
-        Medium::Data | Medium::Socket | Medium::Objects | Medium::Time => {}
+        Medium::Data | Medium::Socket | Medium::Objects | Medium::Store | Medium::Time => {}
     }
     if ["hipri", "sqthread_poll"].iter().any(|name| part.setting(name).is_some()) {
         return Some("the job polls for completions instead of sleeping");
@@ -128,6 +128,9 @@ fn cause(part: &Part, generator: bool) -> Sentence {
             }
         }
         .into();
+    }
+    if part.medium() == Medium::Store {
+        return "the library of the engine takes CPU time for each I/O".into();
     }
     match generator {
         true => "most of the CPU time went into the load generator's own work for each I/O".into(),

@@ -105,7 +105,9 @@ pub(super) fn describe_workload(case: &Case, part: &Part) -> String {
         Medium::Memory if workload.ioengine == "null" => {
             format!("{}{}", blocks(part), pattern(part))
         }
-        Medium::Data | Medium::Objects => format!("{}{}", blocks(part), pattern(part)),
+        Medium::Data | Medium::Objects | Medium::Store => {
+            format!("{}{}", blocks(part), pattern(part))
+        }
         _ => format!("{} calls", workload.ioengine),
     };
     out += &place(case, part);

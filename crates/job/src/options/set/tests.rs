@@ -289,7 +289,10 @@ fn engines_that_work() {
     {
         assert_eq!(one("ioengine", text).queue.engine, engine);
     }
-    refused("ioengine", &["null:x", "rdma", "windowsaio"]);
+    refused("ioengine", &["null:x", "windows"]);
+    for name in ["rdma", "windowsaio", "external:/tmp/engine.so"] {
+        assert_eq!(one("ioengine", name).unmet.len(), 1, "{name}");
+    }
     let def = find_engine("io_uring", "nonvectored").unwrap();
     let mut job = Job::default();
     apply(&mut job, def, Some("0"), UNITS).unwrap();
