@@ -299,6 +299,7 @@ fn options_that_do_not_work_are_refused_by_name() {
                     None => continue,
                 }
             }
+            Kind::Int { max, .. } if max < 99 => "1",
             Kind::Bool | Kind::Flag if def.default == "1" => "0",
             Kind::Bool | Kind::Flag => "1",
             _ => "99",

@@ -35,8 +35,8 @@ pub(crate) fn check(job: &Job, diagnostics: &mut Diagnostics) {
         diagnostics.usage(job, "cmdprio_bssplit", what, "keep one of the two");
     }
     let engine = job.queue.engine;
-    let acknowledges = engine.is_store() || matches!(engine, Engine::Null | Engine::Nbd);
-    if !engine.opens_files() && !acknowledges {
+    let has_syncs = engine.opens_files() || engine.is_store();
+    if !has_syncs && !matches!(engine, Engine::Null | Engine::Nbd) {
         check_syncs(job, diagnostics);
     }
 }
