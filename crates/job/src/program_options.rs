@@ -218,7 +218,7 @@ pub const OPTIONS: &[ProgramOption] = options! {
     "example" => text!(example, "the name of an example").value("NAME").ours(),
     /// Samples of the machine per second; 0: only before and after
     "sample-hz" => set(sample_hz).value("NUMBER").ours().sent(),
-    /// Sample which code uses the CPUs, of this program and of the servers on this machine
+    /// Sample which code uses the CPUs, of servers on this machine too
     "cpu-profile" => switch!(cpu_profile).ours().sent(),
     /// Keep serial numbers of disks in the record
     "with-serials" => switch!(with_serials).ours().sent(),
