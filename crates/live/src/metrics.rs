@@ -48,6 +48,17 @@ impl Text {
         self.family((name, "gauge", help), items, value);
     }
 
+    /// Quantiles, each with a label `quantile`.
+    fn summary<T>(
+        &mut self,
+        name: &str,
+        help: &str,
+        items: &Labelled<T>,
+        value: impl Fn(&T) -> Option<f64>,
+    ) {
+        self.family((name, "summary", help), items, value);
+    }
+
     /// A metric that counts from the start of the run; its name ends with `_total`.
     fn counter<T>(
         &mut self,
@@ -190,7 +201,7 @@ fn write_directions(text: &mut Text, all: &Labelled<&DirectionNow>) {
         latency.map(|(share, ns)| (with(labels, "quantile", share.to_string()), ns))
     });
     let help = "Completion latency of the last seconds; absent where nothing completed.";
-    text.gauge("fathom_job_latency_seconds", help, &quantiles.collect(), |ns| {
+    text.summary("fathom_job_latency_seconds", help, &quantiles.collect(), |ns| {
         Some(*ns as f64 / 1e9)
     });
 }

@@ -308,6 +308,6 @@ mod tests {
                 assert!(UNBUILT_ENGINES.iter().all(|unbuilt| unbuilt.name != *name), "{name}");
             }
         }
-        assert_eq!(Engine::named("rados"), None);
+        assert_eq!(Engine::named("rdma"), None);
     }
 }

@@ -117,7 +117,7 @@ mod tests {
     fn it_fits_every_width() {
         for width in [40, 60, 80] {
             let style = Style { colour: false, width };
-            let text = text(&here(None), Some("a-job-file-with-a-long-name.fio"), &style);
+            let text = text(&here(None), Some("a-job-file.fio"), &style);
             assert!(text.lines().all(|line| line.chars().count() <= width), "{width}: {text}");
             assert!(text.contains("Here: ext4") && text.contains("fathom test ."), "{text}");
             assert!(text.contains("fathom run a-job-file"), "{text}");

@@ -304,7 +304,7 @@ fn formats_are_those_of_fio_3_42_unless_another_version_is_asked_for() {
 fn without_arguments_there_is_the_help_and_what_is_missing() {
     let [ours, theirs] = PROGRAMS.map(|program| under(&program[..1], scratch().path(), &[]));
     assert_eq!((theirs.code, theirs.err.trim()), (1, "No job(s) defined"));
-    assert_ne!(ours.code, 0, "fathom itself shows its own help");
+    assert!(ours.code == 0 && ours.out.contains("fathom --help"), "what can be done: {}", ours.out);
     let ours = under(&[FATHOM, "fio"], scratch().path(), &[]).expect(1);
     assert_eq!(ours.err.trim(), "No job(s) defined");
     assert!(ours.out.starts_with("fio-3.42") && ours.out.contains("fio [options]"), "{}", ours.out);
