@@ -172,6 +172,13 @@ pub const ROOMS: &[Room] = &[
         "know jobs",
         &["record", "host", "suite", "testbed"],
     ),
+    room(
+        "other tools",
+        "powercut",
+        "power cuts: promises kept outside, blocks that describe themselves, what a cut left",
+        "know jobs",
+        &["record", "engine", "report", "remote", "testbed", "test-servers"],
+    ),
     room("program", "cli", "subcommands, output, exit codes", "hold logic", &["*"]),
 ];
 

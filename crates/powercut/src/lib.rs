@@ -1,0 +1,17 @@
+//! Does storage keep what it acknowledged, when its power is cut?
+//!
+//! The tester writes [sectors that describe themselves](sector) in an order that follows from
+//! [a seed](session), in several [durability classes](class). Each acknowledgement becomes a line of a
+//! [log](promises) on another machine before the tester goes on. After the cut, [`check`] tells of each
+//! acknowledged write what is left of it, [`statistics`] what that allows to say about the rate of
+//! losses, and [`layer`] who is to be suspected.
+
+pub mod check;
+pub mod class;
+pub mod layer;
+pub mod promises;
+pub mod sector;
+pub mod session;
+#[cfg(test)]
+mod simulated;
+pub mod statistics;
