@@ -51,7 +51,7 @@ pub const ROOMS: &[Room] = &[
     room(
         "tests",
         "test-servers",
-        "object stores on loopback, and a proxy that damages answers",
+        "object stores on loopback, a proxy that damages answers, a disk that lies",
         "be in the product",
         &["testbed"],
     ),

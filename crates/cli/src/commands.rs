@@ -11,6 +11,7 @@ mod knee;
 mod manual;
 mod names;
 mod plot;
+mod powercut;
 mod precondition;
 mod report;
 mod run;
@@ -131,6 +132,9 @@ subcommands! {
     Serve(serve::Arguments) => serve::main,
     /// Overwrite a device or file until it reaches the steady state of long use.
     Precondition(precondition::Arguments) => precondition::main,
+    /// Cut the power while writes go on, and find which acknowledged writes the storage lost: keep the
+    /// promises on another machine, write, check.
+    Powercut(Box<powercut::Arguments>) => |arguments: &powercut::Arguments| powercut::main(arguments),
     /// Measure an S3 object store: put, get, stat, list, delete, mixed, multipart, with the given
     /// number of requests in flight.
     S3(Box<s3::Arguments>) => s3::main,

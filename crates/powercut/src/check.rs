@@ -108,8 +108,8 @@ pub struct Checked {
     pub run: u64,
     /// Each class.
     pub classes: Vec<ClassResult>,
-    /// Why nothing could be read: a filesystem that is not mounted. Every promise counts as lost.
-    pub unavailable: Option<String>,
+    /// Whether the tester was cut off. A check of a session that ended otherwise proves nothing.
+    pub is_cut: bool,
 }
 
 /// What became of the promises of one class.
@@ -154,7 +154,7 @@ impl Checked {
     }
 
     /// The result of a check, from those of the streams.
-    pub fn new(run: u64, streams: &[StreamResult]) -> Checked {
+    pub fn new(run: u64, streams: &[StreamResult], is_cut: bool) -> Checked {
         let mut classes: Vec<ClassResult> = Vec::new();
         for stream in streams {
             let at = classes.iter().position(|class| class.class == stream.class);
@@ -165,7 +165,7 @@ impl Checked {
             classes[at].add(stream);
         }
         classes.sort_by_key(|class| class.class);
-        Checked { run, classes, unavailable: None }
+        Checked { run, classes, is_cut }
     }
 }
 
@@ -227,7 +227,7 @@ pub fn check_stream(
         let look = look(promise, &sectors, stream.class.is_of_files());
         newest = look.newest.max(newest);
         result.surplus += u64::from(look.newest > promised.last);
-        match judge(promise, stream, &look) {
+        match judge(promise, session, stream, &look) {
             None => result.kept += 1,
             Some(loss) => {
                 result.losses.push(loss);
@@ -274,7 +274,8 @@ struct Look {
     good: u16,
     bad: Vec<(u16, u16)>,
     old: Option<u32>,
-    elsewhere: Option<u64>,
+    /// Stream and offset for which a misplaced sector was written.
+    elsewhere: Option<(u16, u64)>,
     spoiled: Spoiled,
     /// The highest number of a write to this place that is there.
     newest: u64,
@@ -309,7 +310,7 @@ fn look(promise: &Promise, found: &[Sector], is_file: bool) -> Look {
             }
             Sector::Whole { block, .. } => {
                 if block.run == want.run {
-                    look.elsewhere = Some(block.offset);
+                    look.elsewhere = Some((block.stream, block.offset));
                 }
                 false
             }
@@ -338,7 +339,7 @@ fn is_place(block: &Block, other: &Block) -> bool {
     (block.run, block.stream, block.offset) == (other.run, other.stream, other.offset)
 }
 
-fn judge(promise: &Promise, stream: &Stream, look: &Look) -> Option<Loss> {
+fn judge(promise: &Promise, session: &Session, stream: &Stream, look: &Look) -> Option<Loss> {
     let outcome = match look {
         look if look.bad.is_empty() => return None,
         Look { elsewhere: Some(_), .. } => Outcome::Misplaced,
@@ -358,7 +359,10 @@ fn judge(promise: &Promise, stream: &Stream, look: &Look) -> Option<Loss> {
         outcome,
         bad: look.bad.clone(),
         found_generation: look.old,
-        found_offset: look.elsewhere.map(|offset| stream.start + offset),
+        found_offset: look.elsewhere.map(|(id, offset)| {
+            let of = session.streams.iter().find(|stream| stream.id == id);
+            of.map_or(0, |stream| stream.start) + offset
+        }),
         spoiled: look.spoiled,
         reordered: false,
     })
@@ -500,11 +504,11 @@ mod tests {
     #[test]
     fn classes_sum_their_streams() {
         let result = result(Class::Fsync, |found, _| found.fill(Sector::Foreign));
-        let checked = Checked::new(9, &[result.clone(), result.clone()]);
+        let checked = Checked::new(9, &[result.clone(), result.clone()], true);
         let class = &checked.classes[0];
         assert_eq!((class.lost, class.checked()), (2, 2 * (result.kept + 1)));
         assert_eq!((checked.broken(), class.made), (2, 2 * result.made));
         let nothing = StreamResult { class: Class::SyncFileRange, ..result };
-        assert_eq!(Checked::new(9, &[nothing]).broken(), 0);
+        assert_eq!(Checked::new(9, &[nothing], true).broken(), 0);
     }
 }

@@ -117,7 +117,7 @@ mod tests {
     }
 
     fn layers(classes: Vec<ClassResult>, target: &TargetIdentity) -> String {
-        likely(&Checked { run: 1, classes, unavailable: None }, target).join("\n")
+        likely(&Checked { run: 1, classes, is_cut: true }, target).join("\n")
     }
 
     #[test]

@@ -5,13 +5,24 @@
 //! [log](promises) on another machine before the tester goes on. After the cut, [`check`] tells of each
 //! acknowledged write what is left of it, [`statistics`] what that allows to say about the rate of
 //! losses, and [`layer`] who is to be suspected.
+//!
+//! [`server`] keeps the promises, [`client`] talks to it, [`write`] and [`storage`] write, and
+//! [`report`] says what a check found.
 
 pub mod check;
 pub mod class;
+pub mod client;
 pub mod layer;
 pub mod promises;
+pub mod protocol;
+pub mod report;
 pub mod sector;
+pub mod server;
 pub mod session;
 #[cfg(test)]
 mod simulated;
 pub mod statistics;
+pub mod storage;
+#[cfg(test)]
+mod tests;
+pub mod write;

@@ -4,6 +4,7 @@
 
 use crate::check::Checked;
 use crate::session::{RULES, Session};
+use record::human::counted;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -20,6 +21,8 @@ pub enum Entry {
         /// Number of batches.
         batches: u64,
     },
+    /// The tester saw its storage fail after its power was cut.
+    Cut,
     /// Why the tester ended before a cut.
     Ended(String),
     /// What a check after the cut found.
@@ -36,12 +39,14 @@ pub struct Damage {
 }
 
 /// A log as it was read.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Promises {
     /// The session; `None` if that line is damaged.
     pub session: Option<Session>,
     /// Number of durable batches of each stream.
     pub durable: BTreeMap<u16, u64>,
+    /// Whether the tester saw the cut.
+    pub is_cut_seen: bool,
     /// Why the tester ended before a cut.
     pub ended: Option<String>,
     /// Checks that were made so far.
@@ -102,6 +107,7 @@ impl Promises {
                 let known = self.durable.entry(stream).or_default();
                 *known = batches.max(*known);
             }
+            Entry::Cut => self.is_cut_seen = true,
             Entry::Ended(why) => self.ended = Some(why),
             Entry::Checked(checked) => self.checks.push(checked),
         }
@@ -111,7 +117,9 @@ impl Promises {
         match number.cmp(&expected) {
             std::cmp::Ordering::Equal => None,
             std::cmp::Ordering::Greater if is_told => None,
-            std::cmp::Ordering::Greater => Some(format!("{gap} lines before it are missing")),
+            std::cmp::Ordering::Greater => {
+                Some(format!("{} before it missing", counted(gap as usize, "line")))
+            }
             std::cmp::Ordering::Less => Some("it stands there a second time".into()),
         }
     }
@@ -173,7 +181,7 @@ mod tests {
         let mut missing = lines(&log());
         missing.remove(3);
         let read_missing = read(&missing.concat());
-        assert_eq!(read_missing.damage[0].what, "1 lines before it are missing");
+        assert_eq!(read_missing.damage[0].what, "1 line before it missing");
         assert_eq!(read_missing.durable, BTreeMap::from([(0, 3)]));
         let mut doubled = lines(&log());
         doubled.push(doubled[4].clone());

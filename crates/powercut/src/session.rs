@@ -35,6 +35,8 @@ pub struct Session {
 pub struct TargetIdentity {
     /// Name of the machine.
     pub host: String,
+    /// The kernel's name of this start of the machine.
+    pub boot: String,
     /// Its path.
     pub path: String,
     /// What it is.
@@ -45,6 +47,14 @@ pub struct TargetIdentity {
     pub filesystem: Option<Filesystem>,
     /// The block devices below it.
     pub devices: Vec<Device>,
+}
+
+impl TargetIdentity {
+    /// The same, with the size that a file gets.
+    pub fn sized(&self, size: u64) -> TargetIdentity {
+        let size = if self.kind == TargetShape::File { size } else { self.size };
+        TargetIdentity { size, ..self.clone() }
+    }
 }
 
 /// The shape of a target.

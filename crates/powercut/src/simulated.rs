@@ -83,7 +83,7 @@ impl Disk {
             Lie::HalfFlush => self.destage(|_, held| !held.number.is_multiple_of(2)),
             Lie::Stale => {
                 let seed = self.random.bits();
-                let is_stale = |held: &Held| SplitMix64::nth(seed, held.number) % 8 == 0;
+                let is_stale = |held: &Held| SplitMix64::nth(seed, held.number).is_multiple_of(8);
                 self.cache.retain(|(_, held)| !is_stale(held));
                 self.destage(|_, _| true);
             }
@@ -99,7 +99,7 @@ impl Disk {
         let (seed, sectors) = (self.random.bits(), self.medium.len());
         for (at, held) in std::mem::take(&mut self.cache) {
             let drawn = SplitMix64::nth(seed, held.number);
-            let by = if drawn % 8 == 0 { 8 * (1 + (drawn >> 8) as usize % 3) } else { 0 };
+            let by = if drawn.is_multiple_of(8) { 8 * (1 + (drawn >> 8) as usize % 3) } else { 0 };
             let to = (at + by) % sectors;
             self.store(to, Held { is_misdirected: by > 0, ..held });
         }

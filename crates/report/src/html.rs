@@ -26,7 +26,11 @@ pub fn style() -> &'static str {
 
 /// The whole document.
 pub fn document(judged_sets: &[JudgedSet]) -> String {
-    let title = summary::title(judged_sets);
+    page(&format!("{} – fathom report", summary::title(judged_sets)), &body(judged_sets))
+}
+
+/// A document with this body, in the style of reports.
+pub fn page(title: &str, body: &Markup) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -38,10 +42,10 @@ pub fn document(judged_sets: &[JudgedSet]) -> String {
                 // Nothing may be fetched or run, whatever a record holds.
                 meta http-equiv="Content-Security-Policy"
                     content="default-src 'none'; style-src 'unsafe-inline'; img-src data:";
-                title { (title) " – fathom report" }
+                title { (title) }
                 style { (PreEscaped(style())) (PreEscaped(style::PAGE)) }
             }
-            body { main { (body(judged_sets)) } }
+            body { main { (body) } }
         }
     };
     page.into_string()

@@ -136,7 +136,7 @@ fn reachable(address: SocketAddr) -> String {
 }
 
 /// The token in a file that only its owner may read.
-fn token_in(file: &Path) -> Result<String> {
+pub fn token_in(file: &Path) -> Result<String> {
     let wrong = |why: &str| Refusal::usage(format!("--token-file={}: {why}", file.display()));
     let failed = |error: std::io::Error| wrong(&crate::output::describe(&error.into()));
     let opened = File::open(file).map_err(failed)?;

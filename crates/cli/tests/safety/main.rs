@@ -5,6 +5,7 @@ mod common;
 
 mod bad_input;
 mod failures;
+mod powercut;
 mod scripts;
 mod seeds;
 mod signals;

@@ -1,0 +1,193 @@
+//! `fathom powercut`, from end to end: the tester is killed in place of the machine, and files are damaged
+//! in place of a cut that damages them.
+
+use crate::common::*;
+use rustix::process::Signal;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// `fathom powercut ARGUMENTS` in a directory.
+#[track_caller]
+fn powercut(directory: &Path, arguments: &[&str]) -> Ran {
+    run(Command::new(FATHOM).arg("powercut").args(arguments).current_dir(directory))
+}
+
+/// A server of promises in a directory, which ends with the value.
+struct Server {
+    _running: Running,
+    address: String,
+    directory: PathBuf,
+}
+
+fn serve(directory: &Path) -> Server {
+    let address = format!("127.0.0.1:{}", free_port());
+    let listen = format!("--listen={address}");
+    let mut running = Running::fathom("powercut", directory, &["serve", &listen]);
+    running.says("out", &address);
+    Server { _running: running, address, directory: directory.join("promises") }
+}
+
+impl Server {
+    #[track_caller]
+    fn write(&self, directory: &Path, arguments: &[&str]) -> Ran {
+        let to = format!("--to={}", self.address);
+        powercut(directory, &[&["write", &to], arguments].concat())
+    }
+
+    #[track_caller]
+    fn check(&self, directory: &Path, arguments: &[&str]) -> Ran {
+        let from = format!("--from={}", self.address);
+        powercut(directory, &[&["check", &from], arguments].concat())
+    }
+
+    /// Writes to a directory until the tester is killed.
+    #[track_caller]
+    fn write_and_kill(&self, directory: &Path, arguments: &[&str]) {
+        let to = format!("--to={}", self.address);
+        let all = [&["write", &to], arguments].concat();
+        let mut tester = Running::fathom("powercut", directory, &all);
+        tester.says("err", "What cuts show");
+        let has_promises = || {
+            let logs = names(&self.directory);
+            logs.iter().any(|log| fs::metadata(self.directory.join(log)).unwrap().len() > 30_000)
+        };
+        wait_until("promises", has_promises);
+        tester.signal(Signal::KILL);
+        tester.end();
+    }
+
+    fn log(&self) -> PathBuf {
+        self.directory.join(names(&self.directory).last().unwrap())
+    }
+}
+
+#[test]
+fn what_a_killed_tester_was_promised_is_kept_and_what_is_damaged_is_found() {
+    let scratch = scratch();
+    let at = scratch.path();
+    let server = serve(at);
+    fs::create_dir(at.join("data")).unwrap();
+    server.write_and_kill(at, &["data", "--size=8m", "--threads=1"]);
+    let ran = server.check(at, &["data"]).expect(0);
+    let said = joined(&ran.out);
+    assert!(said.contains("promises were kept."), "{said}");
+    assert!(said.contains("does not count as a cut"), "{said}");
+    let json = server.check(at, &["data", "--json", "--html=report.html"]).expect(0).json();
+    assert_eq!(json["broken"], 0);
+    let classes = json["classes"].as_array().unwrap();
+    assert!(classes.len() >= 8 && classes.iter().all(|class| class["made"].as_u64() > Some(0)));
+    assert!(fs::read_to_string(at.join("report.html")).unwrap().contains("promises were kept."));
+    // The second stream is of the second class.
+    let damaged = at.join("data/powercut-3");
+    fs::write(&damaged, vec![0; fs::metadata(&damaged).unwrap().len() as usize]).unwrap();
+    let ran = server.check(at, &["data"]).expect(1);
+    let said = joined(&ran.out);
+    assert!(said.contains("were broken: fsync.") && said.contains("nothing of this run"), "{said}");
+    // A check reads: it can be made again, with the same result.
+    assert_eq!(server.check(at, &["data"]).expect(1).out, ran.out);
+}
+
+#[test]
+fn a_session_without_a_cut_is_no_trial() {
+    let scratch = scratch();
+    let at = scratch.path();
+    let server = serve(at);
+    server.write(at, &["file", "--size=4m", "--time=300ms", "--class=fsync"]).expect(0);
+    let ran = server.check(at, &["file"]).expect(0);
+    let said = joined(&ran.out);
+    assert!(said.contains("The writes ended by the end of their time, not by a cut"), "{said}");
+    assert!(!said.contains("What all cuts"), "{said}");
+    // The file of an earlier test may be written again, the file of a user not.
+    server.write(at, &["file", "--size=4m", "--time=300ms", "--class=fsync"]).expect(0);
+    fs::write(at.join("letter"), "Dear").unwrap();
+    let refused = server.write(at, &["letter", "--time=1"]).expect(3);
+    assert!(refused.err.contains("--allow-destroy="), "{}", refused.err);
+    assert_eq!(fs::read_to_string(at.join("letter")).unwrap(), "Dear");
+}
+
+#[test]
+fn a_command_that_does_not_cut_is_an_error_of_its_own() {
+    let scratch = scratch();
+    let at = scratch.path();
+    let server = serve(at);
+    fs::create_dir(at.join("data")).unwrap();
+    let to = format!("--to={}", server.address);
+    let arguments = ["write", "data", &to, "--cut=touch cut; exit 7", "--cut-after=100ms"];
+    let mut tester = Running::fathom("powercut", at, &arguments);
+    tester.says("err", "the command of --cut ended with exit status: 7");
+    assert!(at.join("cut").exists());
+    tester.signal(Signal::INT);
+    tester.end().expect(130);
+}
+
+#[test]
+fn damaged_promises_are_said_and_wrong_targets_refused() {
+    let scratch = scratch();
+    let at = scratch.path();
+    let server = serve(at);
+    fs::create_dir(at.join("data")).unwrap();
+    server.write_and_kill(at, &["data", "--size=2m", "--threads=1", "--class=dsync"]);
+    let refused = server.check(at, &["other"]).expect(3);
+    assert!(refused.err.contains("keeps no promises of other"), "{}", refused.err);
+    let mut log = fs::read(server.log()).unwrap();
+    let last = log.len() - 20;
+    log[last] ^= 1;
+    fs::write(server.log(), &log).unwrap();
+    let said = joined(&server.check(at, &["data"]).expect(0).out);
+    assert!(said.contains("The promises are damaged in line"), "{said}");
+    // Another directory in its place.
+    fs::remove_file(at.join("data/powercut-0")).unwrap();
+    let refused = server.check(at, &["data"]).expect(3);
+    assert!(joined(&refused.err).contains("is it the target that was written?"), "{}", refused.err);
+    log[30] ^= 1;
+    fs::write(server.log(), &log).unwrap();
+    let run = format!("--run={}", server.log().file_stem().unwrap().to_str().unwrap());
+    let refused = server.check(at, &["data", &run]).expect(3);
+    assert!(refused.err.contains("first line"), "{}", refused.err);
+}
+
+#[test]
+fn bad_arguments_are_refused_before_anything_is_written() {
+    let scratch = scratch();
+    let at = scratch.path();
+    fs::create_dir(at.join("data")).unwrap();
+    fs::write(at.join("data/letter"), "Dear").unwrap();
+    let server = serve(at);
+    let unreachable = format!("--to=127.0.0.1:{}", free_port());
+    let error = powercut(at, &["write", "new", &unreachable]).expect(1).err;
+    assert!(error.contains("cannot be reached"), "{error}");
+    assert!(!at.join("new").exists());
+    for (arguments, code, text) in [
+        (&["data", "--time=1"][..], 3, "holds 'letter'"),
+        (&["no/such", "--time=1"], 2, "its directory is not there"),
+        (&["new", "--class=sync"], 2, "expected one of"),
+        (&["new", "--class=rename"], 2, "name a directory"),
+        (&["new", "--size=64k", "--threads=2"], 2, "too few"),
+        (&["new", "--time=1", "--cut=true"], 2, "cannot be used with"),
+        (&["/dev/null", "--time=1"], 3, "neither a directory nor a file"),
+    ] {
+        let error = server.write(at, arguments).expect(code).err;
+        assert!(error.contains(text), "{arguments:?}: {error}");
+    }
+    let error = powercut(at, &["serve", "--listen=0.0.0.0:0"]).expect(2).err;
+    assert!(error.contains("--token-file"), "{error}");
+}
+
+#[test]
+fn a_device_is_written_only_where_it_is_named() {
+    let scratch = scratch();
+    let at = scratch.path();
+    let server = serve(at);
+    let device = loop_device(at, 8 << 20, &[]);
+    let refused = server.write(at, &[&device.device, "--time=1"]).expect(3);
+    assert!(refused.err.contains("--allow-destroy="), "{}", refused.err);
+    let allow = format!("--allow-destroy={}", device.device);
+    server.write(at, &[&device.device, &allow, "--time=500ms", "--threads=1"]).expect(0);
+    let said = joined(&server.check(at, &[&device.device]).expect(0).out);
+    assert!(said.contains("promises were kept.") && said.contains("fua"), "{said}");
+    drop(device);
+    let smaller = loop_device(at, 4 << 20, &[]);
+    let refused = server.check(at, &[&smaller.device]);
+    assert!(refused.code == 3 && !refused.err.is_empty(), "{refused:?}");
+}
