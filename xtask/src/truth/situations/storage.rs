@@ -135,7 +135,14 @@ pub const ALL: &[Situation] = &[
         limits: &["device"],
         must: &[],
         // The queue is emptied for each fsync, and what follows the last one is still in memory.
-        may: &["repeated-offsets", "depth-not-reached", "served-from-cache"],
+        // The kernel's workers make the fsyncs of io_uring, on the CPUs of the job's worker.
+        may: &[
+            "repeated-offsets",
+            "depth-not-reached",
+            "served-from-cache",
+            "cpu-elsewhere",
+            "cpu-starved",
+        ],
         make: |stage| {
             let mut shape = stage.shape(WRITES);
             shape.block = shape.block.min(64 << 10);
