@@ -19,7 +19,7 @@ pub fn shareable(set: &RecordSet) -> RecordSet {
         names.extend(private_names(run));
         forget(run);
     }
-    // A longer name first: it may hold a shorter one.
+    // Longer names first, because a longer name may contain a shorter one.
     let mut names: Vec<(String, &str)> = names.into_iter().collect();
     names.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
     let mut value = serde_json::to_value(&set).expect("a record can be written");

@@ -148,7 +148,7 @@ impl ClassResult {
 }
 
 impl Checked {
-    /// Promises that were not kept, of the classes that promise anything.
+    /// Number of broken promises, without the classes that promise nothing.
     pub fn broken(&self) -> u64 {
         self.classes.iter().filter(|c| c.class.promises()).map(ClassResult::broken).sum()
     }

@@ -216,7 +216,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Opens what a stream wrote, past the page cache where the filesystem can.
+    /// Opens what a stream wrote, with O_DIRECT if the filesystem supports it.
     ///
     /// # Errors
     /// The error of the kernel. A missing file is none: that is a result.

@@ -115,7 +115,7 @@ impl Shared {
             reply.extend(error.to_be_bytes());
             reply.extend(request.cookie);
             reply.extend(answer);
-            // Under the lock: what is acknowledged was done before the cut.
+            // The lock is still held, so no cut comes between a write and its acknowledgement.
             (&*stream).write_all(&reply)?;
         }
     }

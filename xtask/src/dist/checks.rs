@@ -14,7 +14,8 @@ const SIZE_MOST: u64 = 20 << 20;
 /// Installs, uses and removes every package as root of a system that has nothing else.
 const IN_ROOT: &str = include_str!("in_root.sh");
 
-/// Every check: of a program that is `portable`, and with a fresh `root`.
+/// Runs every check. `portable`: the program is the one that Zig linked; `root`: packages are also
+/// installed and removed in a fresh root.
 pub fn all(shop: &Workshop, portable: bool, root: bool) -> Result<()> {
     let stage = shop.stage().join("fathom");
     if portable {

@@ -1,4 +1,4 @@
-//! The program of the packages: linked by Zig against the symbols of an old glibc, so that one file runs on
+//! The program in the packages. Zig links it against the symbols of an old glibc, so that one file runs on
 //! every distribution since 2012, and the same bytes wherever it is built.
 
 use super::process::{call, output};

@@ -78,7 +78,7 @@ fn what_a_killed_tester_was_promised_is_kept_and_what_is_damaged_is_found() {
     let classes = json["classes"].as_array().unwrap();
     assert!(classes.len() >= 8 && classes.iter().all(|class| class["made"].as_u64() > Some(0)));
     assert!(fs::read_to_string(at.join("report.html")).unwrap().contains("promises were kept."));
-    // The second stream is of the second class.
+    // The file of stream 3, which writes in the class fsync.
     let damaged = at.join("data/powercut-3");
     fs::write(&damaged, vec![0; fs::metadata(&damaged).unwrap().len() as usize]).unwrap();
     let ran = server.check(at, &["data"]).expect(1);

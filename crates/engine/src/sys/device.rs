@@ -1,29 +1,12 @@
 //! Read-only commands to disks: identification, logs, health.
 
 use super::memory::check;
+use super::nvme::Passthrough;
 use super::scsi::{Answer, Transfer, run};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-/// struct nvme_admin_cmd of linux/nvme_ioctl.h.
-#[repr(C)]
-#[derive(Default)]
-struct AdminCommand {
-    opcode: u8,
-    flags: u8,
-    reserved: u16,
-    namespace: u32,
-    words_2_3: [u32; 2],
-    metadata: u64,
-    address: u64,
-    metadata_length: u32,
-    length: u32,
-    words: [u32; 6],
-    timeout_ms: u32,
-    result: u32,
-}
-
-/// _IOWR('N', 0x41, struct nvme_admin_cmd), which is 72 bytes.
+/// _IOWR('N', 0x41, struct nvme_admin_cmd) of linux/nvme_ioctl.h, which is 72 bytes.
 const NVME_IOCTL_ADMIN_CMD: u32 = 0xC048_4E41;
 
 /// Read-only commands: Get Log Page, Identify, Get Features (NVMe base specification 2.0,
@@ -49,14 +32,14 @@ pub fn nvme_admin(
     if !NVME_READ_ONLY.contains(&opcode) {
         return Err(io::Error::from_raw_os_error(libc::EINVAL));
     }
-    let mut command = AdminCommand {
+    let mut command = Passthrough {
         opcode,
         namespace,
         address: if data.is_empty() { 0 } else { data.as_mut_ptr() as u64 },
         length: data.len() as u32,
         words,
         timeout_ms: TIMEOUT_MS,
-        ..AdminCommand::default()
+        ..Passthrough::default()
     };
     // SAFETY: the kernel reads and writes one command of ours and, since the command is read-only,
     // writes at most `length` bytes at `address`, which is `data`.

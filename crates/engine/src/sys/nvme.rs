@@ -85,22 +85,22 @@ impl Command {
     }
 }
 
-/// struct nvme_passthru_cmd.
+/// struct nvme_passthru_cmd, which is struct nvme_admin_cmd as well.
 #[repr(C)]
 #[derive(Default)]
-struct Passthrough {
-    opcode: u8,
-    flags: u8,
-    reserved: u16,
-    namespace: u32,
-    words_2_3: [u32; 2],
-    metadata: u64,
-    address: u64,
-    metadata_length: u32,
-    length: u32,
-    words: [u32; 6],
-    timeout_ms: u32,
-    result: u32,
+pub(super) struct Passthrough {
+    pub opcode: u8,
+    pub flags: u8,
+    pub reserved: u16,
+    pub namespace: u32,
+    pub words_2_3: [u32; 2],
+    pub metadata: u64,
+    pub address: u64,
+    pub metadata_length: u32,
+    pub length: u32,
+    pub words: [u32; 6],
+    pub timeout_ms: u32,
+    pub result: u32,
 }
 
 /// I/O MANAGEMENT RECEIVE: reads the reclaim unit handles of a namespace into `data`, which changes

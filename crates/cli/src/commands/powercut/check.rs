@@ -247,7 +247,7 @@ fn unreadable(
     session.streams.iter().map(lost).collect()
 }
 
-/// The last check of each session of this target, with this one.
+/// The last check of each session of this target, this one included.
 fn history(kept: &[Kept], session: &Session, checked: &Checked) -> Vec<Checked> {
     let same = kept.iter().filter(|kept| {
         kept.host == session.target.host

@@ -17,7 +17,7 @@ const NO_ZEROES: u16 = 2;
 const EXPORT_NAME: u32 = 1;
 const GO: u32 = 7;
 const STRUCTURED_REPLY: u32 = 8;
-/// Replies to options; those with the top bit are errors.
+/// Types of replies to options. A type with the top bit set is an error.
 const ACK: u32 = 1;
 const INFO: u32 = 3;
 const ERROR: u32 = 1 << 31;

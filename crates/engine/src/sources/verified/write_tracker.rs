@@ -272,7 +272,8 @@ impl WriteTracker {
         self.backlog.is_some()
     }
 
-    /// How far writing came in this loop; with `synced`, as far as the last synchronisation covers it.
+    /// The writes issued in this loop and those that are not complete; with `synced`, as they were at
+    /// the last synchronisation.
     pub fn extent(&self, synced: bool) -> Extent {
         if synced { self.synced.clone().unwrap_or_default() } else { self.reached() }
     }
