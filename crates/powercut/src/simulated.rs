@@ -6,26 +6,9 @@ use crate::class::Class;
 use crate::sector::{Block, SECTOR, Sector};
 use crate::session::{RULES, Session, Stream, TargetIdentity, Write};
 use record::SplitMix64;
+use test_servers::{Lie, LyingDisk};
 
 const AREA: u64 = 48 << 10;
-
-/// How the disk lies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Lie {
-    Honest,
-    FlushIgnored,
-    FuaIgnored,
-    /// A flush returns while only some sectors of one write are stored.
-    Torn,
-    /// A flush stores the later writes, and not the first.
-    Reordered,
-    HalfFlush,
-    /// One write in eight never reaches the medium.
-    Stale,
-    /// One write in eight goes to another place.
-    Misdirected,
-    OneFlushInThousand,
-}
 
 /// What a sector of the medium holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,93 +17,30 @@ struct Held {
     number: u64,
     /// Its index in the write.
     index: u16,
-    /// Whether it was meant for another place.
-    is_misdirected: bool,
-}
-
-struct Disk {
-    lie: Lie,
-    random: SplitMix64,
-    medium: Vec<Held>,
-    /// Sectors that are written and not yet stored, in their order.
-    cache: Vec<(usize, Held)>,
-}
-
-impl Disk {
-    fn write(&mut self, block: &Block) {
-        let at = (block.offset / SECTOR as u64) as usize;
-        for index in 0..block.sectors {
-            let held = Held { number: block.number, index, is_misdirected: false };
-            self.cache.push((at + usize::from(index), held));
-        }
-    }
-
-    fn store(&mut self, at: usize, held: Held) {
-        self.medium[at] = held;
-    }
-
-    /// Stores the cached sectors for which `is_stored` holds; the others stay in the cache.
-    fn destage(&mut self, mut is_stored: impl FnMut(&mut SplitMix64, &Held) -> bool) {
-        let cache = std::mem::take(&mut self.cache);
-        for (at, held) in cache {
-            if is_stored(&mut self.random, &held) {
-                self.store(at, held);
-            } else {
-                self.cache.push((at, held));
-            }
-        }
-    }
-
-    /// A flush, or the write through of one block.
-    fn flush(&mut self) {
-        let first = self.cache.first().map_or(0, |(_, held)| held.number);
-        let one = first + self.random.below(4);
-        match self.lie {
-            Lie::Honest => self.destage(|_, _| true),
-            Lie::FlushIgnored | Lie::FuaIgnored => {}
-            Lie::Torn => self.destage(|random, held| held.number != one || random.below(2) == 0),
-            Lie::Reordered => self.destage(|_, held| held.number != first),
-            Lie::HalfFlush => self.destage(|_, held| !held.number.is_multiple_of(2)),
-            Lie::Stale => {
-                let seed = self.random.bits();
-                let is_stale = |held: &Held| SplitMix64::nth(seed, held.number).is_multiple_of(8);
-                self.cache.retain(|(_, held)| !is_stale(held));
-                self.destage(|_, _| true);
-            }
-            Lie::Misdirected => self.flush_elsewhere(),
-            Lie::OneFlushInThousand => match self.random.below(1000) {
-                0 => {}
-                _ => self.destage(|_, _| true),
-            },
-        }
-    }
-
-    fn flush_elsewhere(&mut self) {
-        let (seed, sectors) = (self.random.bits(), self.medium.len());
-        for (at, held) in std::mem::take(&mut self.cache) {
-            let drawn = SplitMix64::nth(seed, held.number);
-            let by = if drawn.is_multiple_of(8) { 8 * (1 + (drawn >> 8) as usize % 3) } else { 0 };
-            let to = (at + by) % sectors;
-            self.store(to, Held { is_misdirected: by > 0, ..held });
-        }
-    }
-
-    /// The power fails: of what is cached, any sector may be stored or not.
-    fn cut(&mut self) {
-        self.destage(|random, _| random.below(2) == 0);
-        self.cache.clear();
-    }
+    /// The sector that it was meant for.
+    place: usize,
 }
 
 /// A session on the disk, up to the cut.
 struct Scene {
     session: Session,
     durable: u64,
-    disk: Disk,
+    disk: LyingDisk<Held>,
     /// Every block written, by its number less 1.
     blocks: Vec<Block>,
     /// The promise of each slot: the last acknowledged number and the end of its batch.
     owed: Vec<Option<(u64, u64)>>,
+}
+
+fn first_sector(block: &Block) -> usize {
+    (block.offset / SECTOR as u64) as usize
+}
+
+/// What a write of a block has for its sectors.
+fn sectors(block: &Block) -> Vec<Held> {
+    let first = first_sector(block);
+    let held = |index| Held { number: block.number, index, place: first + usize::from(index) };
+    (0..block.sectors).map(held).collect()
 }
 
 fn scene(lie: Lie, seed: u64) -> Scene {
@@ -137,7 +57,8 @@ fn scene(lie: Lie, seed: u64) -> Scene {
     let mut random = SplitMix64::new(seed);
     let durable = 1 + random.below(9);
     let medium = vec![Held::default(); (AREA / SECTOR as u64) as usize];
-    let mut disk = Disk { lie, random, medium, cache: Vec::new() };
+    let mut disk = LyingDisk::of(medium, lie, random.bits());
+    let is_fua = class == Class::Fua;
     let mut writes = session.writes(&session.streams[0]);
     let mut owed = vec![None; writes.slots().len()];
     let mut blocks = Vec::new();
@@ -146,9 +67,11 @@ fn scene(lie: Lie, seed: u64) -> Scene {
         batch.clear();
         writes.next_batch(&mut batch);
         for write in &batch {
-            disk.write(&write.block);
+            disk.write_sectors(first_sector(&write.block), &sectors(&write.block), is_fua);
         }
-        disk.flush();
+        if !is_fua {
+            disk.flush();
+        }
         let end = batch.last().unwrap().block.number;
         for write in &batch {
             owed[write.slot] = Some((write.block.number, end));
@@ -158,9 +81,9 @@ fn scene(lie: Lie, seed: u64) -> Scene {
     // What is in flight at the cut is not acknowledged.
     batch.clear();
     writes.next_batch(&mut batch);
-    let issued = disk.random.below(batch.len() as u64 + 1) as usize;
+    let issued = random.below(batch.len() as u64 + 1) as usize;
     for write in &batch[..issued] {
-        disk.write(&write.block);
+        disk.write_sectors(first_sector(&write.block), &sectors(&write.block), is_fua);
     }
     blocks.extend(batch.iter().map(|write| write.block));
     disk.cut();
@@ -168,23 +91,28 @@ fn scene(lie: Lie, seed: u64) -> Scene {
 }
 
 impl Scene {
+    /// The sectors of the medium where a block belongs, each with its place.
+    fn held(&self, block: &Block) -> impl Iterator<Item = (usize, Held)> + Clone {
+        let sectors = self.disk.medium().iter().copied().enumerate();
+        sectors.skip(first_sector(block)).take(block.sectors.into())
+    }
+
     /// The numbers of the promises that the disk broke, with their outcomes, by the disk's own account.
     fn truth(&self) -> Vec<(u64, Outcome, bool)> {
         let mut broken = Vec::new();
         let mut newest = 0;
         for (number, end) in self.owed.iter().flatten() {
             let block = &self.blocks[*number as usize - 1];
-            let at = (block.offset / SECTOR as u64) as usize;
-            let held = &self.disk.medium[at..at + usize::from(block.sectors)];
-            let is_good = |held: &&Held| held.number >= *number && !held.is_misdirected;
-            let good = held.iter().filter(is_good).count();
-            let own = held.iter().filter(|held| !held.is_misdirected);
-            newest = own.map(|held| held.number).max().unwrap_or(0).max(newest);
+            let held = self.held(block);
+            let is_own = |(at, held): &(usize, Held)| held.number == 0 || held.place == *at;
+            let own = held.clone().filter(is_own).map(|(_, held)| held.number);
+            let good = own.clone().filter(|found| found >= number).count();
+            newest = own.max().unwrap_or(0).max(newest);
             let outcome = match () {
-                () if good == held.len() => continue,
-                () if held.iter().any(|held| held.is_misdirected) => Outcome::Misplaced,
+                () if good == usize::from(block.sectors) => continue,
+                () if !held.clone().all(|held| is_own(&held)) => Outcome::Misplaced,
                 () if good > 0 => Outcome::Torn,
-                () if held.iter().any(|held| held.number > 0) => Outcome::OldGeneration,
+                () if held.clone().any(|(_, held)| held.number > 0) => Outcome::OldGeneration,
                 () => Outcome::Lost,
             };
             broken.push((*number, outcome, *end));
@@ -195,9 +123,7 @@ impl Scene {
     fn losses(&self, mut sector: impl FnMut(Held) -> Sector) -> Vec<Loss> {
         let stream = &self.session.streams[0];
         let result = check_stream(&self.session, stream, self.durable, |promise, found| {
-            let at = (promise.block.offset / SECTOR as u64) as usize;
-            let held = &self.disk.medium[at..at + usize::from(promise.block.sectors)];
-            found.extend(held.iter().map(|held| sector(*held)));
+            found.extend(self.held(&promise.block).map(|(_, held)| sector(held)));
         });
         assert_eq!(result.kept + result.losses.len() as u64 + result.replaced, result.made);
         result.losses

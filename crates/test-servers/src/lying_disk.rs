@@ -30,33 +30,32 @@ pub enum Lie {
 }
 
 /// A sector in the cache.
-struct Cached {
+struct Cached<S> {
     sector: usize,
-    bytes: [u8; SECTOR],
+    content: S,
     /// Number of the write that it belongs to.
     write: u64,
 }
 
-/// A disk in memory.
-pub struct LyingDisk {
+/// A disk in memory. Its sectors hold bytes, or values that stand for them.
+pub struct LyingDisk<S = [u8; SECTOR]> {
     lie: Lie,
     random: Seeded,
-    medium: Vec<u8>,
+    medium: Vec<S>,
     /// In the order of the writes.
-    cache: Vec<Cached>,
+    cache: Vec<Cached<S>>,
     writes: u64,
 }
 
 impl LyingDisk {
     /// A disk of zeros.
     pub fn new(bytes: usize, lie: Lie, seed: u64) -> LyingDisk {
-        let medium = vec![0; bytes / SECTOR * SECTOR];
-        LyingDisk { lie, random: Seeded::new(seed), medium, cache: Vec::new(), writes: 0 }
+        LyingDisk::of(vec![[0; SECTOR]; bytes / SECTOR], lie, seed)
     }
 
     /// Its size, in bytes.
     pub fn size(&self) -> usize {
-        self.medium.len()
+        self.medium.len() * SECTOR
     }
 
     /// What it returns for a read: the cache before the medium.
@@ -64,15 +63,13 @@ impl LyingDisk {
     /// # Panics
     /// If the range is not of whole sectors within the disk.
     pub fn read(&self, offset: usize, length: usize) -> Vec<u8> {
-        let mut bytes = self.medium[offset..offset + length].to_vec();
-        let (first, count) = (offset / SECTOR, length / SECTOR);
-        for cached in &self.cache {
-            if (first..first + count).contains(&cached.sector) {
-                let at = (cached.sector - first) * SECTOR;
-                bytes[at..at + SECTOR].copy_from_slice(&cached.bytes);
-            }
+        assert!(offset.is_multiple_of(SECTOR) && length.is_multiple_of(SECTOR));
+        let range = offset / SECTOR..(offset + length) / SECTOR;
+        let mut sectors = self.medium[range.clone()].to_vec();
+        for cached in self.cache.iter().filter(|cached| range.contains(&cached.sector)) {
+            sectors[cached.sector - range.start] = cached.content;
         }
-        bytes
+        sectors.concat()
     }
 
     /// Takes a write of whole sectors into the cache, and stores it with force unit access.
@@ -80,15 +77,36 @@ impl LyingDisk {
     /// # Panics
     /// If it is not of whole sectors within the disk.
     pub fn write(&mut self, offset: usize, bytes: &[u8], is_fua: bool) {
-        assert!(offset.is_multiple_of(SECTOR) && offset + bytes.len() <= self.size());
+        assert!(offset.is_multiple_of(SECTOR) && bytes.len().is_multiple_of(SECTOR));
+        let (sectors, _) = bytes.as_chunks();
+        self.write_sectors(offset / SECTOR, sectors, is_fua);
+    }
+}
+
+impl<S: Copy> LyingDisk<S> {
+    /// A disk whose sectors hold these.
+    pub fn of(medium: Vec<S>, lie: Lie, seed: u64) -> LyingDisk<S> {
+        LyingDisk { lie, random: Seeded::new(seed), medium, cache: Vec::new(), writes: 0 }
+    }
+
+    /// What is stored on the medium, by sector.
+    pub fn medium(&self) -> &[S] {
+        &self.medium
+    }
+
+    /// Takes a write that begins at the sector `first` into the cache, and stores it with force unit
+    /// access.
+    ///
+    /// # Panics
+    /// If it reaches beyond the disk.
+    pub fn write_sectors(&mut self, first: usize, sectors: &[S], is_fua: bool) {
+        let range = first..first + sectors.len();
+        assert!(range.end <= self.medium.len());
         self.writes += 1;
         let write = self.writes;
-        for (index, bytes) in bytes.chunks_exact(SECTOR).enumerate() {
-            let bytes = bytes.try_into().expect("a sector");
-            self.cache.push(Cached { sector: offset / SECTOR + index, bytes, write });
-        }
+        let cached = |(sector, content): (usize, &S)| Cached { sector, content: *content, write };
+        self.cache.extend(range.clone().zip(sectors).map(cached));
         if is_fua && self.lie != Lie::FuaIgnored {
-            let range = offset / SECTOR..(offset + bytes.len()) / SECTOR;
             // What was written before to the same sectors would otherwise be stored over it later.
             self.destage(|_, cached| range.contains(&cached.sector));
         }
@@ -113,7 +131,7 @@ impl LyingDisk {
             }
             Lie::Misdirected => {
                 let elsewhere: Vec<bool> = (first..=self.writes).map(|_| self.one_in(8)).collect();
-                let sectors = self.size() / SECTOR;
+                let sectors = self.medium.len();
                 for cached in &mut self.cache {
                     if elsewhere[(cached.write - first) as usize] {
                         cached.sector = (cached.sector + 8) % sectors;
@@ -139,11 +157,10 @@ impl LyingDisk {
     }
 
     /// Stores what `is_stored` says of the cache, in order; the rest stays.
-    fn destage(&mut self, mut is_stored: impl FnMut(&mut Seeded, &Cached) -> bool) {
+    fn destage(&mut self, mut is_stored: impl FnMut(&mut Seeded, &Cached<S>) -> bool) {
         for cached in std::mem::take(&mut self.cache) {
             if is_stored(&mut self.random, &cached) {
-                let at = cached.sector * SECTOR;
-                self.medium[at..at + SECTOR].copy_from_slice(&cached.bytes);
+                self.medium[cached.sector] = cached.content;
             } else {
                 self.cache.push(cached);
             }
