@@ -271,18 +271,22 @@ mod tests {
                 help.lines().filter(|line| line.contains("fathom ")).collect();
             assert!(!examples.is_empty(), "{}", command.get_name());
             for example in examples {
-                let words = example.trim().split(' ').map(|word| word.trim_matches('\''));
+                let words = without_comment(example).split(' ').map(|word| word.trim_matches('\''));
                 let parsed = crate::commands::program().try_get_matches_from(words);
                 assert!(parsed.is_ok(), "{example}: {}", parsed.unwrap_err());
             }
         }
     }
 
+    fn without_comment(line: &str) -> &str {
+        line.split(" #").next().unwrap_or(line).trim()
+    }
+
     /// The commands in the shell blocks of a document.
     fn shell_examples(text: &str) -> Vec<String> {
         let blocks = text.split("```sh\n").skip(1).filter_map(|rest| rest.split("```").next());
-        let lines = blocks.flat_map(str::lines).map(|line| line.split(" #").next().unwrap_or(line));
-        lines.filter(|line| line.starts_with("fathom ")).map(|line| line.trim().into()).collect()
+        let lines = blocks.flat_map(str::lines).filter(|line| line.starts_with("fathom "));
+        lines.map(|line| without_comment(line).into()).collect()
     }
 
     #[test]

@@ -18,9 +18,9 @@ use std::sync::Arc;
 /// The examples in the help, above the options.
 const EXAMPLES: &str = "\
 Examples:
-  fathom powercut serve --listen=10.0.0.2:8651 --token-file=token    on another machine
+  fathom powercut serve --listen=10.0.0.2:8651 --token-file=token   # on another machine
   fathom powercut write /data/test --to=10.0.0.2:8651 --token-file=token
-  fathom powercut check /data/test --from=10.0.0.2:8651 --token-file=token    after the restart";
+  fathom powercut check /data/test --from=10.0.0.2:8651 --token-file=token   # after the restart";
 
 /// Arguments of `fathom powercut`.
 #[derive(Args)]

@@ -51,7 +51,10 @@ fn chained_jobs_of_one_report_have_the_bandwidth_they_had() {
     assert!(number(&as_counted["bw_bytes"]) > 4.5 * 4_194_304.0, "{as_counted}");
     let finding = the_finding(&recorded(directory.path(), 0, &["job.fio"]), "not-together");
     assert_eq!(finding.severity, record::Severity::Warning);
-    assert!(finding.text.contains("6.0 times that"), "{finding:?}");
+    // Six times that, but for the time that a busy machine adds to the longest.
+    let [any, _, longest] = &finding.figures[..] else { panic!("{finding:?}") };
+    assert!((5.0..6.2).contains(&(any.value / longest.value)), "{finding:?}");
+    assert!(finding.text.contains(" times that"), "{finding:?}");
 }
 
 /// Two jobs that take turns: one moves something while the other thinks. fio adds their extremes

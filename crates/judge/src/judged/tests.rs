@@ -86,6 +86,18 @@ fn extremes_of_a_merged_unit_come_from_aligned_intervals() {
 }
 
 #[test]
+fn intervals_of_two_workers_that_took_turns_are_one_sample() {
+    let part_of = |mut job: JobRecord, start: u64, length: u64| {
+        (job.intervals[0].start, job.intervals[0].length) = (Nanos(start), Nanos(length));
+        job
+    };
+    let first = part_of(reader(1, 0, 0, 1, 100, 1000), 0, SECOND / 4);
+    let second = part_of(reader(2, 0, 0, 1, 100, 1000), SECOND / 4, SECOND * 3 / 4);
+    let series = of(vec![second, first]).units[0].directions[Direction::Read].iops_series;
+    assert_eq!((series.samples, series.min), (1, 200.0));
+}
+
+#[test]
 fn a_sliver_of_an_interval_is_no_sample() {
     let mut job = reader(1, 0, 0, 2, 100, 1000);
     let mut sliver = job.intervals[1];

@@ -41,8 +41,8 @@ impl SeriesStats {
 pub(crate) struct Slot {
     /// Where it begins, in nanoseconds from the run's origin.
     pub(crate) start: u64,
-    /// The longest interval in the slot, in nanoseconds: a worker that ended early leaves the slot
-    /// whole.
+    /// From the start of the slot's first interval to the end of its last, in nanoseconds: a worker
+    /// that ended early leaves the slot whole, and so do two that took turns.
     pub(crate) length: u64,
     /// Completed I/Os.
     pub(crate) ios: u64,
@@ -80,9 +80,11 @@ pub(crate) fn slots(jobs: &[&JobRecord], directions: &[Direction]) -> Vec<Slot> 
     }
     let mut slots: BTreeMap<u64, Slot> = BTreeMap::new();
     for interval in jobs.iter().flat_map(|job| &job.intervals) {
-        let slot = slots.entry(interval.start.0 / step).or_default();
-        slot.start = interval.start.0 / step * step;
-        slot.length = slot.length.max(interval.length.0);
+        let (start, end) = (interval.start.0, interval.start.0 + interval.length.0);
+        let slot = slots.entry(start / step).or_insert(Slot { start, ..Slot::default() });
+        let end = end.max(slot.start + slot.length);
+        slot.start = slot.start.min(start);
+        slot.length = end - slot.start;
         for direction in directions.iter().copied() {
             slot.ios += interval.ios[direction];
             slot.bytes += interval.bytes[direction];
