@@ -1,14 +1,8 @@
 //! The archive: an SQLite file with the record of every run, its searchable properties in columns,
 //! and the sets of runs that were made together. docs/ARCHIVE.md describes it.
 //!
-//! ```no_run
-//! # fn example(record: &record::RunRecord) -> Result<(), archive::ArchiveError> {
-//! let mut archive = archive::Archive::open(&archive::Location::standard()?)?;
-//! let id = archive.add(record, &archive::Lineage::alone("run"))?;
-//! archive.save_summary(&id, &archive::Summary::new(record, &judge::judge(record)))?;
-//! # Ok(())
-//! # }
-//! ```
+//! [`Archive::open`] opens or creates it at a [`Location`], [`Archive::add`] keeps a record and returns
+//! its id, [`Archive::save_summary`] keeps what the record was judged to be.
 
 mod add;
 mod archive;

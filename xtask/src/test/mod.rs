@@ -6,7 +6,7 @@ mod programs;
 mod quick;
 mod suite;
 
-use crate::{cargo, lab, tidy, workspace};
+use crate::{cargo, lab, tidy};
 use anyhow::{Context, Result};
 use clap::Args;
 use programs::Job;
@@ -71,14 +71,10 @@ fn full(root: &Path, all: bool) -> Result<u8> {
         command.env("CARGO_BUILD_JOBS", "1");
         Job { name: name.into(), command }
     };
-    let mut lints = vec![
+    let lints = vec![
         beside("clippy", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
         beside("rustdoc", &["doc", "--quiet", "--workspace", "--no-deps"]),
     ];
-    for package in documented_by_examples(root)? {
-        lints
-            .push(beside("examples in docs", &["test", "--quiet", "--doc", "--package", &package]));
-    }
     let code = timed("lab", || lab::quick(root))?;
     if code != 0 {
         return Ok(code);
@@ -127,25 +123,6 @@ fn tests(jobs: Vec<Job>, beside: Vec<Job>) -> Result<u8> {
     })?;
     println!("{totals}");
     Ok(code)
-}
-
-/// Packages with examples in their documentation, which `cargo test --doc` compiles. To ask it about
-/// every package would compile the documentation of all of them.
-fn documented_by_examples(root: &Path) -> Result<Vec<String>> {
-    let has_example = |text: &str| {
-        text.lines()
-            .map(str::trim_start)
-            .any(|line| ["//! ```", "/// ```"].iter().any(|fence| line.starts_with(fence)))
-    };
-    let mut found = Vec::new();
-    for directory in workspace::crates(root)? {
-        let sources = workspace::sources(&directory.join("src"), &["rs"])?;
-        let name = directory.file_name().unwrap_or_default().to_string_lossy();
-        if name != "xtask" && sources.iter().any(|source| has_example(&source.text)) {
-            found.push(format!("fathom-{name}"));
-        }
-    }
-    Ok(found)
 }
 
 fn timed(name: &str, stage: impl FnOnce() -> Result<u8>) -> Result<u8> {

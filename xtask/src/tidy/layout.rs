@@ -1,4 +1,5 @@
-//! Layout that rustfmt does not see to: in Markdown, TOML and job files, and in long literals.
+//! Layout that rustfmt does not see to: in Markdown, TOML and job files, in long literals, and in
+//! comments.
 
 use super::Finding;
 use crate::workspace::{self, Source};
@@ -13,6 +14,9 @@ pub fn check(root: &Path) -> Result<Vec<Finding>> {
         let rust = source.path.extension().is_some_and(|found| found == "rs");
         if rust || !source.path.components().any(|part| part.as_os_str() == "tests") {
             findings.extend(check_source(&source));
+        }
+        if rust {
+            findings.extend(examples_in_comments(&source));
         }
     }
     Ok(findings)
@@ -36,6 +40,25 @@ fn check_source(source: &Source) -> Vec<Finding> {
     findings
 }
 
+/// Blocks of code in doc comments. `cargo xtask test` does not run `cargo test --doc`, which compiles
+/// every dependency again, so nothing would notice an example that no longer compiles.
+fn examples_in_comments(source: &Source) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut is_open = false;
+    for (index, line) in source.text.lines().enumerate() {
+        let comment = line.trim_start();
+        let Some(text) = comment.strip_prefix("//! ```").or(comment.strip_prefix("/// ```")) else {
+            continue;
+        };
+        is_open = !is_open;
+        if is_open && text != "text" {
+            let wrong = "nothing compiles this example: make it a test, or begin it with ```text";
+            findings.push(Finding::new(&source.path, index + 1, wrong));
+        }
+    }
+    findings
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::scratch;
@@ -49,6 +72,13 @@ mod tests {
             assert_eq!(found.len(), 1, "{text:?}: {found:?}");
             assert_eq!(found[0].line, 2, "{text:?}");
         }
+    }
+
+    #[test]
+    fn an_example_that_nothing_compiles_is_found() {
+        let text = "//! ```text\n//! a\n//! ```\n\n/// ```\n/// let a = 1;\n/// ```\nfn f() {}\n";
+        let found = check(scratch(&[("crates/a/src/lib.rs", text)]).path()).unwrap();
+        assert_eq!(found.iter().map(|one| one.line).collect::<Vec<_>>(), [5]);
     }
 
     #[test]
