@@ -29,6 +29,7 @@ pub fn test(conclusion: &test::Conclusion, style: &Style) -> String {
     for (direction, knee) in &conclusion.knees {
         out += &style.paragraph(&knee_line(*direction, knee), 0);
     }
+    out += &readers(&conclusion.readers, style);
     out += &positions(&conclusion.positions, style);
     if let Some(last) = conclusion.course.last {
         let line = format!(
@@ -43,6 +44,41 @@ pub fn test(conclusion: &test::Conclusion, style: &Style) -> String {
     out += &limits(conclusion, style);
     out += &findings(&conclusion.findings, style);
     out + &interruption(conclusion.interrupted_by, "the table holds the runs that ended before")
+}
+
+/// The speed of one reader and of two, and which disks they read.
+fn readers(rows: &[test::ReadersRow], style: &Style) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let line = |[readers, speed, ends, of_one, disks]: [&str; 5]| {
+        format!("{readers:<8}{speed:>10}{ends:>16}{of_one:>10}  {disks}").trim_end().to_owned()
+            + "\n"
+    };
+    let head = line(["readers", "MiB/s", "95 % interval", "of one", "share of each disk"]);
+    let mut out = format!("\n{}", style.bold(&head));
+    for row in rows {
+        let speed = figures::in_mebibytes(row.bytes_per_second);
+        let of_one = row.of_one.map_or(String::new(), |of| format!("{:.2} ×", of.value));
+        let share = |(disk, share): &(String, f64)| format!("{disk} {:.0} %", share * 100.0);
+        let disks: Vec<String> = row.shares.iter().map(share).collect();
+        out += &line([
+            &row.readers.to_string(),
+            &figures::mebibytes(row.bytes_per_second.value),
+            &figures::interval(&speed, figures::PLAIN),
+            &of_one,
+            &disks.join(", "),
+        ]);
+    }
+    let idle = rows.iter().rfind(|row| row.readers > 1).into_iter().flat_map(|row| &row.shares);
+    let idle: Vec<&str> =
+        idle.filter(|(_, share)| *share < 0.05).map(|(disk, _)| disk.as_str()).collect();
+    let mut text =
+        "Sequential reads of 1 MiB, depth 8 each, each reader in its half of the file.".to_owned();
+    if !idle.is_empty() {
+        text += &format!(" Two readers do not use {}.", idle.join(", "));
+    }
+    out + &style.paragraph(&text, 0) + "\n"
 }
 
 /// The speed of each disk by position.

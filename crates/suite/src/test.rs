@@ -8,11 +8,13 @@ mod budget;
 mod cells;
 mod conclusion;
 mod positions;
+mod readers;
 
 pub use budget::{Length, SizeError, size};
 pub use cells::{Cells, Load};
 pub use conclusion::{Conclusion, PERCENTILES, Row, conclude};
 pub use positions::{Disk, PositionRow};
+pub use readers::ReadersRow;
 
 use crate::knee::{DepthSweep, KneeSearch};
 use crate::order::Draw;
@@ -38,6 +40,8 @@ pub struct Setting {
     pub seed: u64,
     /// Disks that are read at their start, middle and end afterwards.
     pub disks: Vec<Disk>,
+    /// Whether one reader is compared with two afterwards: the file is on several disks.
+    pub is_on_several_disks: bool,
 }
 
 /// The running suite.
@@ -57,9 +61,21 @@ enum Stage {
     Saturation(Box<Saturation>),
     Sweeping(Box<KneeSearch>, Direction),
     Rounds { left: VecDeque<(Load, u32)> },
-    Positions { left: VecDeque<(Region, u32)> },
+    Places { left: VecDeque<(Place, u32)> },
     Over,
 }
+
+/// What is read after the rounds.
+#[derive(Clone, Debug)]
+enum Place {
+    /// The file, by this many readers.
+    File { readers: u64 },
+    /// A disk.
+    Disk(Region),
+}
+
+/// Rounds over all places.
+const PLACE_ROUNDS: u32 = 3;
 
 impl Test {
     /// Starts with the fill.
@@ -151,27 +167,31 @@ impl Test {
         };
     }
 
-    /// All runs of all rounds, each round in its own order.
     fn rounds(&self) -> VecDeque<(Load, u32)> {
-        let mut draw = Draw::new(self.setting.seed);
-        let mut all = VecDeque::new();
-        for round in 0..self.budget.rounds {
-            let mut loads = self.loads.all();
-            draw.shuffle(&mut loads);
-            all.extend(loads.into_iter().map(|load| (load, round)));
-        }
-        all
+        rounds(&self.loads.all(), self.budget.rounds, self.setting.seed)
     }
 
-    fn positions(&self) -> VecDeque<(Region, u32)> {
-        Region::rounds(&self.setting.disks, self.setting.seed).into()
+    fn places(&self) -> VecDeque<(Place, u32)> {
+        let Setting { disks, is_on_several_disks, seed, .. } = &self.setting;
+        let readers = readers::COUNTS.into_iter().filter(|_| *is_on_several_disks);
+        let regions = disks.iter().flat_map(Region::of);
+        let all: Vec<Place> = readers
+            .map(|readers| Place::File { readers })
+            .chain(regions.map(Place::Disk))
+            .collect();
+        rounds(&all, PLACE_ROUNDS, *seed)
     }
 
-    /// Time of these runs over positions.
-    fn positions_time(&self, runs: &VecDeque<(Region, u32)>) -> Nanos {
+    fn place_step(&self, place: &Place, round: u32) -> Step {
         let Setting { target, seed, .. } = &self.setting;
-        let times =
-            runs.iter().map(|(region, round)| region.step(target, *round, *seed).duration.0);
+        match place {
+            Place::File { readers } => readers::step(target, *readers, self.filled, round, *seed),
+            Place::Disk(region) => region.step(target, round, *seed),
+        }
+    }
+
+    fn places_time(&self, runs: &VecDeque<(Place, u32)>) -> Nanos {
+        let times = runs.iter().map(|(place, round)| self.place_step(place, *round).duration.0);
         Nanos(times.sum())
     }
 
@@ -197,10 +217,10 @@ impl Test {
                 after.current() + after.later()
             }
             Stage::Saturation(_) | Stage::Sweeping(..) => {
-                sweeps() + rounds() + self.positions_time(&self.positions())
+                sweeps() + rounds() + self.places_time(&self.places())
             }
-            Stage::Rounds { .. } => self.positions_time(&self.positions()),
-            Stage::Positions { .. } | Stage::Over => Nanos::default(),
+            Stage::Rounds { .. } => self.places_time(&self.places()),
+            Stage::Places { .. } | Stage::Over => Nanos::default(),
         }
     }
 
@@ -213,7 +233,7 @@ impl Test {
             Stage::Rounds { left } => {
                 Nanos(left.iter().map(|(load, round)| self.step(load, *round).duration.0).sum())
             }
-            Stage::Positions { left } => self.positions_time(left),
+            Stage::Places { left } => self.places_time(left),
             Stage::Over => Nanos::default(),
         }
     }
@@ -238,12 +258,11 @@ impl Suite for Test {
                 },
                 Stage::Rounds { left } => match left.front().cloned() {
                     Some((load, round)) => return Some(self.step(&load, round)),
-                    None => self.stage = Stage::Positions { left: self.positions() },
+                    None => self.stage = Stage::Places { left: self.places() },
                 },
-                Stage::Positions { left } => {
-                    let (region, round) = left.front()?;
-                    let Setting { target, seed, .. } = &self.setting;
-                    return Some(region.step(target, *round, *seed));
+                Stage::Places { left } => {
+                    let (place, round) = left.front().cloned()?;
+                    return Some(self.place_step(&place, round));
                 }
                 Stage::Over => return None,
             }
@@ -265,7 +284,7 @@ impl Suite for Test {
                 return lines;
             }
             Stage::Rounds { left } => drop(left.pop_front()),
-            Stage::Positions { left } => drop(left.pop_front()),
+            Stage::Places { left } => drop(left.pop_front()),
             Stage::Over => {}
         }
         failed_line(record).into_iter().collect()
@@ -274,6 +293,18 @@ impl Suite for Test {
     fn expected(&self) -> Expected {
         Expected::of(self.spent, self.current() + self.later())
     }
+}
+
+/// All runs: each once a round, each round in an order of its own.
+fn rounds<T: Clone>(each: &[T], rounds: u32, seed: u64) -> VecDeque<(T, u32)> {
+    let mut draw = Draw::new(seed);
+    let mut all = VecDeque::new();
+    for round in 0..rounds {
+        let mut each = each.to_vec();
+        draw.shuffle(&mut each);
+        all.extend(each.into_iter().map(|one| (one, round)));
+    }
+    all
 }
 
 fn failed_line(record: &RunRecord) -> Option<String> {

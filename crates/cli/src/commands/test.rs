@@ -6,7 +6,7 @@ use crate::suites::{self, SuiteOptions};
 use anyhow::Result;
 use clap::Args;
 use host::TargetQuery;
-use record::{Bytes, DeviceKind, RecordSet};
+use record::{Bytes, DeviceKind, Facts, RecordSet};
 use report::judged_set::JudgedSet;
 use report::style::Style;
 use runner::Runner;
@@ -71,12 +71,15 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     let size = suite::test::size(length, file.free, arguments.size).map_err(size_refusal)?;
     let seed = arguments.seed.unwrap_or_else(runner::fresh_seed);
     let target = Target::new(&file.path, file.direct);
-    let disks = match length {
-        Length::Thorough => disks(&file.path, &runner),
-        Length::Quick | Length::Normal => Vec::new(),
+    let (disks, is_on_several_disks) = match length {
+        Length::Thorough => {
+            let facts = suites::device::facts(&file.path, &runner);
+            (disks(&facts, &runner), is_on_several_disks(&facts, &file.path))
+        }
+        Length::Quick | Length::Normal => (Vec::new(), false),
     };
-    let mut test =
-        suite::test::Test::new(suite::test::Setting { target, size, length, seed, disks });
+    let setting = suite::test::Setting { target, size, length, seed, disks, is_on_several_disks };
+    let mut test = suite::test::Test::new(setting);
     let options =
         SuiteOptions { left_behind: file.left_behind(), ..arguments.output.suite_options() };
     let mut set = runner::empty_set("test", seed);
@@ -117,23 +120,29 @@ fn share(path: &Path, set: &RecordSet) -> Result<()> {
     Ok(())
 }
 
+/// Whether the storage of a file consists of several disks: an array, or a filesystem on several.
+fn is_on_several_disks(facts: &Facts, file: &str) -> bool {
+    let mut stack = facts.stack_under(file).into_iter().filter_map(|name| facts.devices.get(name));
+    facts.tops_of(file).len() > 1 || stack.any(|device| device.below.len() > 1)
+}
+
 /// The disks below the test's file that can be read. Says which cannot.
-fn disks(file: &str, runner: &Runner) -> Vec<Disk> {
-    let facts = suites::device::facts(file, runner);
+fn disks(facts: &Facts, runner: &Runner) -> Vec<Disk> {
     let is_disk = |kind: &DeviceKind| !matches!(kind, DeviceKind::Zram | DeviceKind::Ram);
-    let below = facts.devices.into_values();
+    let below = facts.devices.values();
     let disks = below.filter(|device| device.below.is_empty() && is_disk(&device.kind));
     let disks: Vec<Disk> =
-        disks.map(|device| Disk { name: device.name, size: device.size }).collect();
+        disks.map(|device| Disk { name: device.name.clone(), size: device.size }).collect();
     let query = |disk: &Disk| TargetQuery { path: disk.path(), will_write: false };
     let queries: Vec<TargetQuery> = disks.iter().map(query).collect();
     let targets = runner.host().survey(runner.machine().clone(), &queries).targets;
     let is_readable = |disk: &Disk| targets.get(&disk.path()).is_some_and(|target| target.readable);
     let (readable, closed): (Vec<Disk>, Vec<Disk>) = disks.into_iter().partition(is_readable);
+    let cure = if facts.environment.is_root { "" } else { "; run as root" };
     for disk in closed {
+        let path = disk.path();
         say(&format!(
-            "fathom: {} cannot be read, so its speed by position is not measured; run as root\n",
-            disk.path()
+            "fathom: {path} cannot be read, so its speed by position is not measured{cure}\n"
         ));
     }
     readable

@@ -31,6 +31,7 @@ pub fn test(conclusion: &test::Conclusion, seed: u64, saved: &SavedTo) -> String
         "interrupted_by" => conclusion.interrupted_by,
         "cells" => array(&conclusion.rows, row),
         "knees" => array(&conclusion.knees, |(direction, knee)| self::knee(direction.name(), knee)),
+        "readers" => array(&conclusion.readers, readers),
         "positions" => array(&conclusion.positions, position),
         "precondition" => course(&conclusion.course),
         "limits" => array(&conclusion.limited, limited),
@@ -39,6 +40,16 @@ pub fn test(conclusion: &test::Conclusion, seed: u64, saved: &SavedTo) -> String
         "failures" => array(&conclusion.failures, failure),
     };
     document("test", Some(seed), saved, rest)
+}
+
+fn readers(row: &test::ReadersRow) -> Json {
+    let share = |(disk, share): &(String, f64)| object! { "disk" => disk, "share" => *share };
+    object! {
+        "readers" => row.readers,
+        "bytes_per_second" => estimated(&row.bytes_per_second),
+        "of_one" => row.of_one.as_ref().map_or(Json::Null, estimated),
+        "disks" => array(&row.shares, share),
+    }
 }
 
 fn position(row: &test::PositionRow) -> Json {

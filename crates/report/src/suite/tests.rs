@@ -95,6 +95,26 @@ fn the_speed_by_position_is_a_table_of_its_own() {
     assert!(test(&tested, &Style::default()).contains("nobody wrote"));
 }
 
+#[test]
+fn readers_that_leave_a_disk_idle_are_told_so() {
+    let row = |readers, speed, of_one, shares: [f64; 2]| suite::test::ReadersRow {
+        readers,
+        bytes_per_second: estimated(speed),
+        of_one,
+        shares: vec![("sdd".into(), shares[0]), ("sde".into(), shares[1])],
+    };
+    let shown = |two: [f64; 2]| {
+        let readers =
+            vec![row(1, 200e6, None, [0.0, 1.0]), row(2, 210e6, Some(estimated(1.05)), two)];
+        test(&suite::test::Conclusion { readers, ..tested() }, &Style::default())
+    };
+    let idle = shown([0.0, 1.0]);
+    assert!(idle.contains("1.05 ×  sdd 0 %, sde 100 %\n"), "{idle}");
+    assert!(idle.contains("Two readers do not use\nsdd."), "{idle}");
+    assert!(widest(&idle) <= 80, "{idle}");
+    assert!(!shown([0.4, 0.6]).contains("do not use"));
+}
+
 fn widest(text: &str) -> usize {
     text.lines().map(|line| line.chars().count()).max().unwrap_or(0)
 }

@@ -2,6 +2,7 @@
 
 use super::cells::Cells;
 use super::positions::{self, PositionRow};
+use super::readers::{self, ReadersRow};
 use crate::Failure;
 use crate::estimate::{self, Estimated};
 use crate::findings::merge_by_check;
@@ -39,6 +40,8 @@ pub struct Conclusion {
     pub course: SteadyProgress,
     /// The speed of the disks by position.
     pub positions: Vec<PositionRow>,
+    /// The speed of one reader and of two, where the file is on several disks.
+    pub readers: Vec<ReadersRow>,
     /// The limits of the cells, grouped by limit.
     pub limited: Vec<LimitGroup>,
     /// Valid uses of the figures, in one sentence.
@@ -110,6 +113,7 @@ pub fn conclude(set: &RecordSet) -> Conclusion {
         knees: [Direction::Read, Direction::Write].into_iter().filter_map(knee).collect(),
         course: Rounds::course(set.runs.iter()),
         positions: positions::conclude(set),
+        readers: readers::conclude(set),
         limited: group_by_limit(verdicts),
         findings,
         failures: failures(set),
@@ -273,6 +277,7 @@ mod tests {
             length,
             seed: 1,
             disks: Vec::new(),
+            is_on_several_disks: false,
         });
         let runs = { disk }.drive(&mut test, 1000).records;
         RecordSet { kind: "test".into(), runs, ..RecordSet::default() }

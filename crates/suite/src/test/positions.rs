@@ -2,14 +2,11 @@
 //! any kind may differ from place to place. Disks are only read.
 
 use crate::estimate::{Estimated, iops_estimate, ratio};
-use crate::order::Draw;
 use crate::outcome::{subset, went_well};
 use crate::target::{EndCondition, JobSpec, LARGE};
 use crate::{Step, Target};
 use record::{Bytes, Cell, Coordinate, Direction, Nanos, RecordSet};
 
-/// Rounds over all positions.
-const ROUNDS: u32 = 3;
 const RAMP: Nanos = Nanos::from_millis(500);
 const TIME: Nanos = Nanos::from_millis(5_000);
 /// A region that a disk's cache could hold shows the cache.
@@ -65,20 +62,8 @@ pub(super) struct Region {
 }
 
 impl Region {
-    /// All runs: every region once a round, each round in an order of its own.
-    pub(super) fn rounds(disks: &[Disk], seed: u64) -> Vec<(Region, u32)> {
-        let mut draw = Draw::new(seed);
-        let regions: Vec<Region> = disks.iter().flat_map(Region::of).collect();
-        let round = |round| {
-            let mut regions = regions.clone();
-            draw.shuffle(&mut regions);
-            regions.into_iter().map(move |region| (region, round))
-        };
-        (0..ROUNDS).flat_map(round).collect()
-    }
-
     /// The regions of a disk, which do not overlap; none of a disk that is too small for that.
-    fn of(disk: &Disk) -> Vec<Region> {
+    pub(super) fn of(disk: &Disk) -> Vec<Region> {
         let whole = |bytes: u64| bytes / LARGE.0 * LARGE.0;
         let size = disk.size.0;
         let length = whole((size / 20).clamp(REGION_MIN, REGION_MAX).min(size / 3));
@@ -175,7 +160,8 @@ pub(super) fn conclude(set: &RecordSet) -> Vec<PositionRow> {
     rows.flatten().collect()
 }
 
-fn coordinate<'a>(run: &'a record::RunRecord, dimension: &str) -> Option<&'a str> {
+/// The value of a dimension of a run's cell.
+pub(super) fn coordinate<'a>(run: &'a record::RunRecord, dimension: &str) -> Option<&'a str> {
     let at = &run.cell.as_ref()?.at;
     at.iter().find(|one| one.dimension == dimension).map(|one| one.value.as_str())
 }
@@ -207,7 +193,9 @@ mod tests {
         let disks = vec![Disk { name: "sda".into(), size: Bytes(500 << 30) }];
         let target = Target::new("/mnt/x", true);
         let size = Bytes(1 << 30);
-        let mut test = Test::new(Setting { target, size, length: Length::Quick, seed: 1, disks });
+        let length = Length::Quick;
+        let mut test =
+            Test::new(Setting { target, size, length, seed: 1, disks, is_on_several_disks: false });
         let expected = test.expected().whole;
         let mut set = RecordSet { kind: "test".into(), ..RecordSet::default() };
         let mut disk = SimulatedDisk::fast();

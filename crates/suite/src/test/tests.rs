@@ -8,6 +8,7 @@ fn setting(length: Length) -> Setting {
         length,
         seed: 1,
         disks: Vec::new(),
+        is_on_several_disks: false,
     }
 }
 
@@ -152,4 +153,16 @@ fn a_signal_ends_the_test_at_once() {
         assert_eq!(test.expected().left, Nanos(0));
         assert_eq!(test.failed(), None, "a signal is no failure");
     }
+}
+
+#[test]
+fn where_the_file_is_on_several_disks_one_reader_is_compared_with_two() {
+    let mut test = Test::new(Setting { is_on_several_disks: true, ..setting(Length::Quick) });
+    let driven = SimulatedDisk::fast().drive(&mut test, 1000);
+    let names = driven.names();
+    assert_eq!((count(&names, "readers-1"), count(&names, "readers-2")), (3, 3));
+    let conclusion =
+        conclude(&record::RecordSet { runs: driven.records, ..record::RecordSet::default() });
+    assert!(conclusion.rows.iter().all(|row| !row.cell.starts_with("readers")));
+    assert_eq!(conclusion.readers.len(), 2);
 }
