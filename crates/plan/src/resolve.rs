@@ -133,6 +133,7 @@ impl Clones<'_> {
         if let Some(asked) = asked {
             let asked = zbd::fit(job, &mut worker, asked, facts, diagnostics);
             limit(job, &mut worker, asked, self.blocks, diagnostics);
+            zbd::limit_pass(&mut worker);
         }
         worker.logs = logs::of_worker(job, number);
         worker.counted_blocks = counted_blocks(job, self.blocks);

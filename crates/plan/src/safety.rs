@@ -6,7 +6,7 @@ use crate::policy::Policy;
 use crate::problem::{Diagnostics, Errno};
 use crate::sizes::human;
 use crate::verify;
-use job::{Engine, Job, Medium, ZoneMode};
+use job::{Engine, Job, Medium, ReadWrite, ZoneMode};
 use record::Remedy;
 use record::remedy::{drop, set};
 use record::{DeviceFacts, Facts, TargetFacts, TargetKind, Use};
@@ -392,7 +392,9 @@ pub(crate) fn check_direct(
     if let Some((option, value)) = misaligned(job, blocks, unit) {
         refuse(diagnostics, option, value);
     }
-    if !start.is_multiple_of(unit) {
+    // Regions of zones are cut to whole zones.
+    let is_cut = job.zones.mode == ZoneMode::Zbd && job.pattern.rw != ReadWrite::Read;
+    if !is_cut && !start.is_multiple_of(unit) {
         let file = facts.targets.get(path).is_some_and(|t| t.kind == TargetKind::File);
         let appended = job.target.file_append && file;
         refuse(diagnostics, if appended { "file_append" } else { "offset" }, start);

@@ -8,7 +8,7 @@ use crate::sizes::human;
 use job::{FileSizeRange, Job, Medium, ReadWrite, Size, ZoneMode};
 use record::{Bytes, Direction, Facts, TargetKind};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// Smallest zone that can be invented.
@@ -21,6 +21,8 @@ struct Zones {
     size: u64,
     /// Zones that may be open at once; 0: any number.
     limit: u64,
+    /// Closed zones count towards the limit.
+    counts_closed: bool,
 }
 
 fn zones_of(facts: &Facts, path: &str) -> Option<Zones> {
@@ -30,7 +32,7 @@ fn zones_of(facts: &Facts, path: &str) -> Option<Zones> {
     device.zoned.as_deref().filter(|zoned| *zoned != "none")?;
     let limits = [device.max_open_zones, device.max_active_zones];
     let limit = limits.into_iter().filter(|limit| *limit > 0).min().unwrap_or(0);
-    Some(Zones { size: device.zone_size.0, limit })
+    Some(Zones { size: device.zone_size.0, limit, counts_closed: device.max_active_zones > 0 })
 }
 
 /// The jobs with their sizes in zones (suffix `z`) as bytes, where the size of a zone is known: by
@@ -164,6 +166,9 @@ pub(crate) fn fit(
     }
     let Some(first) = files.first() else { return asked };
     check_blocks(job, worker, first.size, diagnostics);
+    check_direct(job, worker, &files, diagnostics);
+    let verifies = worker.verify.is_some();
+    let fills_once = verifies && worker.pattern.rw.is_random();
     worker.zbd = Some(Zbd {
         random: worker.pattern.rw.is_random(),
         skip: skip(job, first.size, worker.pattern.rw.is_random(), diagnostics),
@@ -173,8 +178,9 @@ pub(crate) fn fit(
         write_remainder: job.zones.write_remainder,
         recover: job.zones.recover,
         job_max_open: job.zones.job_max_open as u32,
-        keeps_full: worker.verify.is_some()
-            && (job.zones.max_open > 0 || job.zones.job_max_open > 0),
+        keeps_full: verifies
+            && (fills_once || job.zones.max_open > 0 || job.zones.job_max_open > 0),
+        fills_once,
         reset_threshold: job.zones.reset_threshold,
         reset_every: match job.zones.reset_frequency {
             frequency if frequency > 0.0 => (1.0 / frequency).round().max(1.0) as u64,
@@ -182,6 +188,14 @@ pub(crate) fn fit(
         },
     });
     asked - cut.min(asked)
+}
+
+/// A pass that writes each zone once is the only one unless more than the region is asked for.
+pub(crate) fn limit_pass(worker: &mut Worker) {
+    let fills_once = worker.zbd.as_ref().is_some_and(|zbd| zbd.fills_once);
+    if fills_once && worker.stop.bytes.is_some_and(|bytes| bytes <= worker.region()) {
+        worker.stop.wraps = false;
+    }
 }
 
 fn zoned_file(
@@ -194,8 +208,12 @@ fn zoned_file(
     let (path, given) = (&file.path, job.zones.size.0);
     let size = own.as_ref().map_or(given, |own| own.size);
     if given > 0 && size != given {
-        let what =
-            format!("{} are asked for, the zones of {path} have {}", human(given), human(size));
+        let what = format!(
+            "{} are asked for, the zones of {path} have {} (fio: job parameter zonesize {given} \
+                 does not match disk zone size {size})",
+            human(given),
+            human(size)
+        );
         diagnostics.refuse(job, "zonesize", what, "leave it out or give the device's");
         return None;
     }
@@ -239,6 +257,8 @@ fn zoned_file(
     Some(ZonedFile {
         name: canonical.filter(|name| !name.is_empty()).unwrap_or_else(|| file.path.clone()),
         device: own.is_some(),
+        is_changed: job.pattern.rw.writes() || job.pattern.rw.trims(),
+        counts_closed: own.is_some_and(|own| own.counts_closed),
         size,
         capacity: Some(job.zones.capacity.0).filter(|c| *c > 0).unwrap_or(size),
         whole,
@@ -273,6 +293,19 @@ fn whole_zones(job: &Job, file: &mut File, size: u64, diagnostics: &mut Diagnost
     }
     (file.start, file.length) = (start, end - start);
     true
+}
+
+/// Oracle: buffered writes to a zoned device are refused, for the kernel may reorder them.
+fn check_direct(job: &Job, worker: &Worker, files: &[ZonedFile], diagnostics: &mut Diagnostics) {
+    let is_cached = !job.queue.direct && !job.queue.engine.sends_commands();
+    if is_cached && job.pattern.rw.writes() && files.iter().any(|file| file.device) {
+        let device = &worker.files[0].path;
+        let what = format!(
+            "buffered writes of {device} may be reordered: Using direct I/O is mandatory for writing \
+             to ZBD drives"
+        );
+        diagnostics.refuse(job, "direct", what, "set direct=1");
+    }
 }
 
 /// Oracle: a trim is a whole zone, a write is no larger than one. Reads for which no zone holds enough
@@ -324,8 +357,15 @@ fn skip(job: &Job, size: u64, random: bool, diagnostics: &mut Diagnostics) -> u6
     if random { 0 } else { skip }
 }
 
-/// Oracle: the device's limit stands unless `ignore_zone_limits` is given.
+/// The limit of open zones of a job that writes; 0: none. Oracle: the device's limit stands unless `ignore_zone_limits` is given.
 fn max_open(job: &Job, limit: u64, diagnostics: &mut Diagnostics) -> u32 {
+    if !job.pattern.rw.writes() {
+        if job.zones.job_max_open > 0 {
+            let what = "only writes open zones: it is valid only for write jobs";
+            diagnostics.usage(job, "job_max_open_zones", what, "leave it out");
+        }
+        return 0;
+    }
     let given = job.zones.max_open;
     let wanted = if given == 0 { limit } else { given };
     if limit > 0 && given > limit && !job.zones.ignore_limits {
@@ -344,16 +384,20 @@ fn max_open(job: &Job, limit: u64, diagnostics: &mut Diagnostics) -> u32 {
 
 /// Jobs that share a target share the limit of its open zones, the size of its zones, and with
 /// `zone_reset_threshold` the range they write.
-pub(crate) fn check_shared(jobs: &[Job], workers: &[Worker], diagnostics: &mut Diagnostics) {
-    let mut first: BTreeMap<&str, (&ZonedFile, u32)> = BTreeMap::new();
-    for worker in workers {
+pub(crate) fn check_shared(jobs: &[Job], workers: &mut [Worker], diagnostics: &mut Diagnostics) {
+    share_changes(workers);
+    let mut first: BTreeMap<&str, (&ZonedFile, Option<u32>)> = BTreeMap::new();
+    for worker in &*workers {
         let Some(zbd) = &worker.zbd else { continue };
         let job = &jobs[worker.job as usize];
+        let limit = job.pattern.rw.writes().then_some(zbd.max_open);
         for file in &zbd.files {
-            let (known, max_open) = first.entry(&file.name).or_insert((file, zbd.max_open));
-            if *max_open != zbd.max_open {
-                let what =
-                    format!("{} for {}, where another job has {max_open}", zbd.max_open, file.name);
+            let (known, others) = first.entry(&file.name).or_insert((file, limit));
+            *others = others.or(limit);
+            if let (Some(limit), Some(max_open)) = (limit, *others)
+                && limit != max_open
+            {
+                let what = format!("{limit} for {}, where another job has {max_open}", file.name);
                 let cure = "give all jobs of a target the same";
                 diagnostics.usage(job, "max_open_zones", what, cure);
             }
@@ -370,6 +414,18 @@ pub(crate) fn check_shared(jobs: &[Job], workers: &[Worker], diagnostics: &mut D
         }
     }
     check_write_ranges(jobs, workers, diagnostics);
+}
+
+/// The first worker that uses a target opens it for all of them.
+fn share_changes(workers: &mut [Worker]) {
+    let files = |worker: &Worker| worker.zbd.iter().flat_map(|zbd| zbd.files.clone()).collect();
+    let all: Vec<ZonedFile> = workers.iter().flat_map::<Vec<_>, _>(files).collect();
+    let changed: BTreeSet<&str> =
+        all.iter().filter(|file| file.is_changed).map(|file| file.name.as_str()).collect();
+    let zoned = workers.iter_mut().filter_map(|worker| worker.zbd.as_mut());
+    for file in zoned.flat_map(|zbd| &mut zbd.files) {
+        file.is_changed = changed.contains(file.name.as_str());
+    }
 }
 
 /// What a share of data is taken of must be the same for all who write.

@@ -12,14 +12,15 @@ pub(crate) fn check(job: &Job, diagnostics: &mut Diagnostics) {
             diagnostics.usage(
                 job,
                 "zonesize",
-                "zonemode=strided without it: --zonesize must be specified when using --zonemode=strided",
+                "zonemode=strided without it (fio: --zonesize must be specified when using \
+                 --zonemode=strided)",
                 "give the bytes of a zone",
             );
         }
         ZoneMode::None if size > 0 => {
             let cure = "add zonemode=strided (or zbd) or leave zonesize out";
-            let what = "it is given without a zonemode: --zonemode=none and --zonesize are not \
-                        compatible";
+            let what = "it is given without a zonemode (fio: --zonemode=none and --zonesize are not \
+                        compatible)";
             diagnostics.usage(job, "zonesize", what, cure);
         }
         _ => {}

@@ -49,8 +49,10 @@ pub enum ZoneKind {
 pub enum Condition {
     /// Empty, or conventional.
     Empty,
-    /// Partly written: counts towards the device's limits of open and active zones.
-    Active,
+    /// Partly written and open: counts towards the device's limits of open and active zones.
+    Open,
+    /// Partly written and closed: counts towards the limit of active zones.
+    Closed,
     /// Full.
     Full,
     /// Read-only.
@@ -106,7 +108,8 @@ impl RawZone {
         // then read-only, full, offline.
         let condition = match self.condition {
             0 | 1 => Condition::Empty,
-            2..=4 => Condition::Active,
+            2 | 3 => Condition::Open,
+            4 => Condition::Closed,
             0xd => Condition::ReadOnly,
             0xe => Condition::Full,
             _ => Condition::Offline,
@@ -192,7 +195,7 @@ mod tests {
         assert_eq!((full.pointer, full.capacity), (14 * 512, 6 * 512));
         let open = RawZone { condition: 2, pointer: 10, ..zone }.read(false);
         assert_eq!((open.pointer, open.capacity), (10 * 512, 8 * 512));
-        assert_eq!((open.kind, open.condition), (ZoneKind::Sequential, Condition::Active));
+        assert_eq!((open.kind, open.condition), (ZoneKind::Sequential, Condition::Open));
         let plain = RawZone { kind: 1, pointer: u64::MAX, ..zone }.read(false);
         assert_eq!((plain.kind, plain.pointer), (ZoneKind::Conventional, 16 * 512));
     }

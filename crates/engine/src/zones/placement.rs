@@ -6,8 +6,8 @@
 //!   that other workers fill meanwhile starts over at the beginning, until it has written as much as
 //!   it would alone.
 //! - A random write only selects a zone and goes to its write pointer. If no more zones may be open, it
-//!   goes to an open one. A full zone is reset first; with verification and a limit of open zones,
-//!   another zone is taken as long as there is one.
+//!   goes to an open one. A full zone is reset first; with verification, another zone is taken as long
+//!   as there is one, and a pass ends when it has filled all of them.
 //! - A read stays below the write pointer, unless `read_beyond_wp` is set. If its zone holds too
 //!   little data, it goes to the next zone that holds enough.
 //! - A trim resets a zone that holds data.
@@ -54,6 +54,12 @@ pub(super) struct ZonePlacer {
     own: Vec<u32>,
     /// Full zones are left as they are while others have room.
     keeps_full: bool,
+    /// A pass of random writes writes each zone once.
+    fills_once: bool,
+    /// The zones that this pass has written, by their place in the region; only with `fills_once`.
+    filled: Vec<bool>,
+    /// No zone is left for a write of this pass.
+    is_filled: bool,
     /// Where a sequential pass continues, and the last drawn offset, per direction.
     next: [u64; 3],
     drawn: [Option<u64>; 3],
@@ -114,8 +120,10 @@ impl ZonePlacer {
         mixed: bool,
     ) -> ZonePlacer {
         let last = region.end.max(region.start + 1) - 1;
+        let zones = state.index(region.start)..state.index(last) + 1;
+        let filled = if plan.fills_once { zones.len() } else { 0 };
         ZonePlacer {
-            zones: state.index(region.start)..state.index(last) + 1,
+            zones,
             next: [region.start; 3],
             drawn: [None; 3],
             region,
@@ -129,6 +137,9 @@ impl ZonePlacer {
             own_max_open: plan.job_max_open as usize,
             own: Vec::new(),
             keeps_full: plan.keeps_full,
+            fills_once: plan.fills_once,
+            filled: vec![false; filled],
+            is_filled: false,
             pass: WritePass::default(),
         }
     }
@@ -136,6 +147,12 @@ impl ZonePlacer {
     /// Zones of the region.
     pub fn zones(&self) -> Range<u32> {
         self.zones.clone()
+    }
+
+    /// A pass has ended, and another one may follow.
+    pub fn pass_ended(&mut self) {
+        self.filled.fill(false);
+        self.is_filled = false;
     }
 
     /// A new I/O was drawn. One that begins before the last one starts a new pass.
@@ -175,7 +192,7 @@ impl ZonePlacer {
     }
 
     /// All zones of the region, from `first` on and then from the start.
-    fn zones_from(&self, first: u32) -> impl Iterator<Item = u32> + use<> {
+    fn zones_from(&self, first: u32) -> impl Iterator<Item = u32> + Clone + use<> {
         let first = first.clamp(self.zones.start, self.zones.end - 1);
         (first..self.zones.end).chain(self.zones.start..first)
     }
@@ -265,6 +282,9 @@ impl ZonePlacer {
         if !self.random {
             self.begin_pass(state);
         }
+        if self.is_filled {
+            return Placement::Skip;
+        }
         let Some(wanted) = self.wanted(state, op, direction) else { return Placement::Skip };
         let place = if self.random { op.offset } else { self.next[direction] };
         let chosen = match self.choose(state, wanted, place) {
@@ -299,6 +319,9 @@ impl ZonePlacer {
         let length = if whole == 0 { zone.room() } else { whole };
         (zone.busy, zone.in_flight) = (true, length);
         let room = zone.room() - length;
+        if let Some(filled) = self.filled.get_mut((chosen - self.zones.start) as usize) {
+            *filled = true;
+        }
         state.move_pointer(chosen, offset + length);
         if !self.random {
             self.next[direction] = offset + length;
@@ -343,11 +366,14 @@ impl ZonePlacer {
         let writable = |index: &u32| state.zones[*index as usize].writable;
         let mut wanted = self.zones_from(wanted).find(writable).ok_or(Placement::Impossible)?;
         if self.keeps_full {
-            let has_room = |index: &u32| {
-                let zone = &state.zones[*index as usize];
-                zone.writable && (!zone.sequential || self.usable(zone.room()) > 0)
+            wanted = match self.zone_with_room(state, wanted) {
+                Some(index) => index,
+                None if self.fills_once => {
+                    self.is_filled = true;
+                    return Err(Placement::Skip);
+                }
+                None => wanted,
             };
-            wanted = self.zones_from(wanted).find(has_room).unwrap_or(wanted);
         }
         if !state.zones[wanted as usize].sequential {
             return Ok(wanted);
@@ -375,6 +401,23 @@ impl ZonePlacer {
         let mut turn = reachable[first..].iter().chain(&reachable[..first]);
         let free = turn.find(|index| !state.zones[**index as usize].busy);
         free.copied().ok_or(Placement::Busy)
+    }
+
+    /// The next zone from `wanted` on that has room, else one that is reset for this pass.
+    fn zone_with_room(&self, state: &ZoneStates, wanted: u32) -> Option<u32> {
+        let is_usable = |index: &u32| {
+            let zone = &state.zones[*index as usize];
+            // Elsewhere in a conventional zone a write would hit what this pass wrote.
+            zone.writable && (zone.sequential || *index == wanted)
+        };
+        let has_room = |index: &u32| {
+            let zone = &state.zones[*index as usize];
+            !zone.sequential || self.usable(zone.room()) > 0
+        };
+        let is_unwritten =
+            |index: &u32| self.filled.get((*index - self.zones.start) as usize) == Some(&false);
+        let mut usable = self.zones_from(wanted).filter(is_usable);
+        usable.clone().find(has_room).or_else(|| usable.find(is_unwritten))
     }
 
     fn mark_open(&mut self, state: &mut ZoneStates, index: u32) {

@@ -69,13 +69,18 @@ pub(super) struct ZoneStates {
 }
 
 impl ZoneStates {
-    /// From the device's report. `size` is the distance between the starts of two zones.
-    pub fn new(reports: &[ZoneReport], size: u64) -> ZoneStates {
-        let active = |(_, report): &(u32, &ZoneReport)| report.condition == Condition::Active;
+    /// From the device's report. `size` is the distance between the starts of two zones. A device
+    /// that limits its active zones counts those that are closed.
+    pub fn new(reports: &[ZoneReport], size: u64, counts_closed: bool) -> ZoneStates {
+        let counts = |(_, report): &(u32, &ZoneReport)| match report.condition {
+            Condition::Open => true,
+            Condition::Closed => counts_closed,
+            _ => false,
+        };
         ZoneStates {
             zones: reports.iter().map(Zone::of).collect(),
             size,
-            open: (0..).zip(reports).filter(active).map(|(index, _)| index).collect(),
+            open: (0..).zip(reports).filter(counts).map(|(index, _)| index).collect(),
             counted: 0..0,
             held: 0,
             writes_until_reset: 0,
@@ -143,7 +148,7 @@ impl ZoneStates {
         self.move_pointer(index, reported.pointer);
         *self.zone(index) = reported;
         match report.condition {
-            Condition::Active => self.mark_open(index),
+            Condition::Open | Condition::Closed => self.mark_open(index),
             _ => self.mark_closed(index),
         }
     }

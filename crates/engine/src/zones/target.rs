@@ -85,7 +85,11 @@ pub(super) struct ZonedTarget {
 
 impl ZonedTarget {
     /// Reads all zones of the device.
-    pub fn new(device: Box<dyn ZoneDevice>, size: u64) -> io::Result<ZonedTarget> {
+    pub fn new(
+        device: Box<dyn ZoneDevice>,
+        size: u64,
+        counts_closed: bool,
+    ) -> io::Result<ZonedTarget> {
         let mut reports: Vec<ZoneReport> = Vec::new();
         loop {
             let from = reports.last().map_or(0, |zone| zone.start + zone.length);
@@ -99,7 +103,7 @@ impl ZonedTarget {
         if reports.is_empty() || size == 0 {
             return Err(io::Error::other("it reports no zones"));
         }
-        let state = Mutex::new(ZoneStates::new(&reports, size));
+        let state = Mutex::new(ZoneStates::new(&reports, size, counts_closed));
         Ok(ZonedTarget { state, changed: Condvar::new(), device })
     }
 
@@ -135,9 +139,8 @@ impl ZonedTargets {
         let mut known = lock(&self.0);
         for (file, planned) in zoned.files.iter().zip(&worker.files) {
             if !known.contains_key(&file.name) {
-                let writes = worker.pattern.rw.writes() || worker.pattern.rw.trims();
-                let device = open(file, writes)?;
-                known.insert(file.name.clone(), Arc::new(ZonedTarget::new(device, file.size)?));
+                let target = ZonedTarget::new(open(file)?, file.size, file.counts_closed)?;
+                known.insert(file.name.clone(), Arc::new(target));
             }
             let open = known[&file.name].state().open.len();
             let limit = zoned.max_open as usize;
@@ -166,11 +169,12 @@ impl ZonedTargets {
     }
 }
 
-fn open(file: &ZonedFile, writes: bool) -> io::Result<Box<dyn ZoneDevice>> {
+/// Opens a zoned target. A device is opened for writing only if it has a worker that changes it.
+fn open(file: &ZonedFile) -> io::Result<Box<dyn ZoneDevice>> {
     if !file.device {
         let ZonedFile { size, capacity, whole, .. } = *file;
         return Ok(Box::new(EmulatedZones { size, capacity, whole }));
     }
-    let device = OpenOptions::new().read(true).write(writes).open(&file.name)?;
+    let device = OpenOptions::new().read(true).write(file.is_changed).open(&file.name)?;
     Ok(Box::new(Device(device)))
 }

@@ -39,7 +39,7 @@ impl Device {
     fn filled(self, index: usize, bytes: u64) -> Device {
         self.with(index, |zone| {
             zone.pointer = zone.start + bytes;
-            zone.condition = if bytes == CAPACITY { Condition::Full } else { Condition::Active };
+            zone.condition = if bytes == CAPACITY { Condition::Full } else { Condition::Open };
         })
     }
 
@@ -55,7 +55,7 @@ impl Device {
         zone.pointer += op.length;
         assert!(zone.pointer <= zone.start + zone.capacity, "{op:?} in {zone:?}");
         let full = zone.pointer == zone.start + zone.capacity;
-        zone.condition = if full { Condition::Full } else { Condition::Active };
+        zone.condition = if full { Condition::Full } else { Condition::Open };
     }
 
     #[track_caller]
@@ -70,7 +70,7 @@ impl Device {
 
     fn active(&self) -> usize {
         let zones = self.0.lock().unwrap();
-        zones.iter().filter(|zone| zone.condition == Condition::Active).count()
+        zones.iter().filter(|zone| zone.condition == Condition::Open).count()
     }
 
     fn pointers(&self) -> Vec<u64> {
@@ -119,7 +119,7 @@ fn worker(rw: ReadWrite, block: u64, region: std::ops::Range<u64>) -> Worker {
 }
 
 fn targets(device: &Device) -> ZonedTargets {
-    ZonedTargets::with("d", ZonedTarget::new(Box::new(device.clone()), SIZE).unwrap())
+    ZonedTargets::with("d", ZonedTarget::new(Box::new(device.clone()), SIZE, true).unwrap())
 }
 
 fn work(worker: &Worker, targets: &ZonedTargets) -> ZonedWork {

@@ -109,6 +109,10 @@ impl ZonedWork {
                 Some(waiting) => waiting,
                 None => match self.workload.next() {
                     Next::Io(op) => self.begin(op),
+                    Next::LoopEnd => {
+                        self.files.iter_mut().for_each(|file| file.placer.pass_ended());
+                        return Next::LoopEnd;
+                    }
                     other => return other,
                 },
             };

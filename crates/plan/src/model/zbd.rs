@@ -19,8 +19,10 @@ pub struct Zbd {
     pub max_open: u32,
     /// Maximum open zones of this worker; 0 for no limit.
     pub job_max_open: u32,
-    /// Whether random writes leave full zones as they are while others have room.
+    /// Whether writes leave full zones as they are while others have room.
     pub keeps_full: bool,
+    /// Whether a pass writes each zone once: what is verified is not reset in the same pass.
+    pub fills_once: bool,
     /// Share of a region with data above which zones are reset, from 0 to 1.
     pub reset_threshold: f64,
     /// Writes per reset above this share; 0 for no resets.
@@ -34,6 +36,10 @@ pub struct ZonedFile {
     pub name: String,
     /// Whether the device reports zones itself.
     pub device: bool,
+    /// Whether any worker writes or resets its zones.
+    pub is_changed: bool,
+    /// Whether zones that are closed count as open: the device limits its active zones.
+    pub counts_closed: bool,
     /// Distance of two zones, in bytes.
     pub size: u64,
     /// Bytes of a zone that can be used; only for zones that are invented.
