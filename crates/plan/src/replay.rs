@@ -10,7 +10,7 @@ use job::{Engine, Job, ReadWrite};
 use record::{Direction, Message, PerDirection, TargetKind};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use trace::{FileUse, Recording};
+use trace::{FileUse, Held, Recording};
 
 /// Oracle: a trace of stacked devices lacks completions, so its depth is used only up to this.
 const DEPTH_MAX: u32 = 1024;
@@ -29,7 +29,10 @@ pub(crate) fn check(job: &Job, diagnostics: &mut Diagnostics) {
             "run the job from a command line",
         );
     }
-    if replay.recordings.iter().all(|recording| recording.ios == 0) {
+    let is_empty = |recording: &Arc<Recording>| {
+        recording.ios == 0 && !matches!(recording.held, Held::Later(_))
+    };
+    if replay.recordings.iter().all(is_empty) {
         let what = "the log has no I/O, or replay_skip leaves out all of it";
         diagnostics.usage(job, "read_iolog", what, "name another log");
     }
@@ -77,6 +80,24 @@ pub(crate) fn check_logs(jobs: &[Job], workers: &[Worker], diagnostics: &mut Dia
     }
 }
 
+/// The recording of a log with what the workers `before` write to it, if it is read only then.
+pub(crate) fn with_writers(
+    job: &Job,
+    recording: &Arc<Recording>,
+    before: &[Worker],
+) -> Arc<Recording> {
+    let Held::Later(log) = &recording.held else { return Arc::clone(recording) };
+    let mut known = Recording::later(log.clone(), recording.adjust);
+    let is_writer = |worker: &&Worker| worker.write_log.as_deref() == log.to_str();
+    for writer in before.iter().filter(is_writer) {
+        let blocks = &writer.pattern.blocks;
+        let sizes = blocks.map(|d, plan| writer.has(d).then(|| (plan.min(), plan.max())));
+        let files = writer.files.iter().map(|file| (file.path.as_str(), file.start + file.length));
+        known.add_writer(files, sizes, job.replay.redirect.as_deref());
+    }
+    Arc::new(known)
+}
+
 /// Sets up a worker to replay a log, after its files are resolved.
 pub(crate) fn apply(job: &Job, recording: &Arc<Recording>, worker: &mut Worker) {
     let has = |direction| recording.has(direction);
@@ -91,7 +112,10 @@ pub(crate) fn apply(job: &Job, recording: &Arc<Recording>, worker: &mut Worker) 
         None => BlockPlan::default(),
     });
     let stop = &mut worker.stop;
-    stop.bytes = Some(recording.bytes.iter().fold(0, |sum: u64, (_, b)| sum.saturating_add(*b)));
+    stop.bytes = match recording.held {
+        Held::Later(_) => None,
+        _ => Some(recording.bytes.iter().fold(0, |sum: u64, (_, b)| sum.saturating_add(*b))),
+    };
     (stop.loops, stop.ios, stop.time_based, stop.fill_device) = (1, None, false, false);
     let queue = &mut worker.queue;
     if job.queue.iodepth.is_none() && recording.peak_depth > 1 {

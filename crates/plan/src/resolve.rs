@@ -54,8 +54,7 @@ pub fn resolve(jobs: &[Job], facts: &Facts, policy: &Policy) -> Result<Plan, Pla
         };
         let count = if counted { clones.count() } else { 0 };
         for clone in clone_order(count) {
-            let number = workers.len() as u32 + 1;
-            let mut worker = clones.worker(clone, number, &mut files, slot, &mut diagnostics);
+            let mut worker = clones.worker(clone, &workers, &mut files, slot, &mut diagnostics);
             worker.group = reports.next(slot.group, job.identity.group_reporting);
             workers.push(worker);
         }
@@ -106,17 +105,18 @@ impl Clones<'_> {
         clones(self.job)
     }
 
-    /// The worker of one clone.
+    /// The worker of one clone, which comes after the workers `before`.
     fn worker(
         &self,
         clone: u64,
-        number: u32,
+        before: &[Worker],
         files: &mut Files<'_>,
         slot: &Slot,
         diagnostics: &mut Diagnostics,
     ) -> Worker {
         let (job, seed) = (self.job, self.seed);
         let mut worker = self.template.clone();
+        let number = before.len() as u32 + 1;
         worker.number = number;
         worker.clone = clone as u32;
         worker.socket = net::socket(job, clone);
@@ -125,7 +125,7 @@ impl Clones<'_> {
         worker.pattern.randseed = Some(seed).filter(|seed| *seed != DEFAULT_SEED);
         worker.start.delay = delay(job, SplitMix64::nth(worker.pattern.seed, DELAY));
         worker.placement = pace::placement(job, &self.cpus, number);
-        let asked = self.resolve_files(&mut worker, clone, files, slot, diagnostics);
+        let asked = self.resolve_files(&mut worker, clone, before, files, slot, diagnostics);
         if let Some(errno) = self.unready.or(diagnostics.take_unready()) {
             return kept_out(worker, errno);
         }
@@ -149,6 +149,7 @@ impl Clones<'_> {
         &self,
         worker: &mut Worker,
         clone: u64,
+        before: &[Worker],
         files: &mut Files<'_>,
         slot: &Slot,
         diagnostics: &mut Diagnostics,
@@ -160,8 +161,9 @@ impl Clones<'_> {
         let seed = SplitMix64::nth(self.seed, FILES);
         let cx = JobContext { job, index: worker.job, slot, blocks, seed };
         if let Some(recording) = job.replay.of_clone(clone) {
-            worker.files = files.of_recording(&cx, recording, diagnostics);
-            replay::apply(job, recording, worker);
+            let recording = replay::with_writers(job, recording, before);
+            worker.files = files.of_recording(&cx, &recording, diagnostics);
+            replay::apply(job, &recording, worker);
             return None;
         }
         let (regions, asked) = files.of_worker(&cx, clone, diagnostics);

@@ -78,7 +78,7 @@ impl Worker {
         if let Some(replay) = &self.replay {
             let times = if replay.stalls { "kept" } else { "ignored" };
             set("replay_times", Some(times.into()));
-            set("replay_ios", Some(replay.recording.ios.to_string()));
+            set("replay_ios", Some(replay.recording.ios).filter(|n| *n > 0).map(|n| n.to_string()));
             set("replay_order", replay_order(&replay.recording).map(str::to_owned));
             set("direct_only", self.direct_only().map(|direction| direction.name().into()));
         }

@@ -2,6 +2,7 @@
 
 use host::Host;
 use job::{Invocation, Job};
+use record::PerDirection;
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, BufWriter};
@@ -26,13 +27,15 @@ pub fn attach(invocation: &mut Invocation, host: &Host) -> Result<(), String> {
                     merged trace is to go"
             .into());
     }
-    for job in &mut invocation.jobs {
+    for at in 0..invocation.jobs.len() {
+        let (earlier, jobs) = invocation.jobs.split_at_mut(at);
+        let job = &mut jobs[0];
         let place = format!("{}: job '{}'", job.identity.origin, job.identity.name);
         let in_job = |text: String| format!("{place}: {text}");
         if job.replay.is_on() {
             merge(job).map_err(in_job)?;
             if !merges_only {
-                let recordings = read_all(job, host).map_err(in_job)?;
+                let recordings = read_all(job, earlier, host).map_err(in_job)?;
                 job.attach(recordings);
             }
         }
@@ -97,20 +100,62 @@ fn same_file(a: &str, b: &str) -> bool {
     a == b || canonical(a).is_some_and(|a| Some(a) == canonical(b))
 }
 
-/// Reads the logs of a job, each once.
-fn read_all(job: &Job, host: &Host) -> Result<Vec<Arc<Recording>>, String> {
+/// Reads the logs of a job, each once. A log that one of the `earlier` jobs writes is read when the
+/// job starts.
+fn read_all(job: &Job, earlier: &[Job], host: &Host) -> Result<Vec<Arc<Recording>>, String> {
     let clones = usize::try_from(job.identity.numjobs.unwrap_or(1)).unwrap_or(usize::MAX);
     let mut read: HashMap<&str, Arc<Recording>> = HashMap::new();
     let mut all = Vec::new();
     for log in job.replay.logs.iter().take(clones.max(1)) {
         if !read.contains_key(log.as_str()) {
-            let recording = read_one(job, log, host);
-            let recording = recording.map_err(|e| format!("read_iolog={log}: {e}"))?;
+            let recording = match writer_of(log, earlier, job) {
+                Some(writer) => written_later(job, log, writer),
+                None => read_one(job, log, host).map_err(|error| {
+                    let cure = match earlier.iter().find(|j| writes(j, log)) {
+                        Some(writer) => format!(
+                            "; job '{}' writes it: let this job wait for its end with stonewall",
+                            writer.identity.name
+                        ),
+                        None => String::new(),
+                    };
+                    format!("read_iolog={log}: {error}{cure}")
+                })?,
+            };
             read.insert(log, Arc::new(recording));
         }
         all.push(Arc::clone(&read[log.as_str()]));
     }
     Ok(all)
+}
+
+/// Whether a job writes a log that may be replayed.
+fn writes(job: &Job, log: &str) -> bool {
+    job.replay.write.as_ref().is_some_and(|written| written == log || same_file(written, log))
+}
+
+/// The last of the `earlier` jobs that writes the log, if it has ended when `job` starts.
+fn writer_of<'j>(log: &str, earlier: &'j [Job], job: &Job) -> Option<&'j Job> {
+    let at = earlier.iter().rposition(|one| writes(one, log))?;
+    let writer = &earlier[at];
+    let mut after = earlier[at + 1..].iter().chain([job]);
+    let has_ended = after.any(|one| one.identity.stonewall)
+        || job.identity.wait_for.as_ref() == Some(&writer.identity.name);
+    has_ended.then_some(writer)
+}
+
+/// The recording of a log that `writer` writes. The plan of that job shows what it can hold; here its
+/// directions are enough.
+fn written_later(job: &Job, log: &str, writer: &Job) -> Recording {
+    // By its spelling the plan finds the workers that write it.
+    let path = writer.replay.write.as_deref().unwrap_or(log);
+    let rw = writer.pattern.rw;
+    let any = |has: bool| has.then_some((1, 1));
+    let sizes =
+        PerDirection { read: any(rw.reads()), write: any(rw.writes()), trim: any(rw.trims()) };
+    let mut recording = Recording::later(path.into(), job.replay.adjust());
+    let redirect = job.replay.redirect.as_deref();
+    recording.add_writer(redirect.map(|path| (path, 0)).into_iter(), sizes, redirect);
+    recording
 }
 
 fn read_one(job: &Job, log: &str, host: &Host) -> Result<Recording, TraceError> {

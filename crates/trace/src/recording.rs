@@ -46,6 +46,9 @@ pub enum Held {
     Memory(Arc<[Event]>),
     /// In the log, which is read again during the replay.
     Log(PathBuf),
+    /// In a log that an earlier job of the same run writes: it is read when the replay starts. Files
+    /// and sizes are the most that it can hold.
+    Later(PathBuf),
     /// They are generated.
     Copy(Copying),
 }
@@ -115,13 +118,61 @@ impl Recording {
         Ok(recording)
     }
 
-    /// The events of the same log, read again.
+    /// The recording of a log that an earlier job of the run writes. Its files are added by
+    /// [`Recording::add_writer`].
+    pub fn later(path: PathBuf, adjust: Adjust) -> Recording {
+        Recording { adjust, held: Held::Later(path), ..Recording::default() }
+    }
+
+    /// Adds what a job writes to the log: I/O of `sizes` on files of these lengths. `redirect` is the
+    /// file on which all of it is replayed.
+    pub fn add_writer<'a>(
+        &mut self,
+        files: impl Iterator<Item = (&'a str, u64)>,
+        sizes: PerDirection<Option<(u64, u64)>>,
+        redirect: Option<&'a str>,
+    ) {
+        let skip = self.adjust.skip;
+        let skipped = PerDirection { read: skip.read, write: skip.write, trim: skip.trim };
+        let kept = PerDirection::from_fn(|d| sizes[d].filter(|_| !skipped[d]));
+        for (direction, (low, high)) in kept.iter().filter_map(|(d, size)| Some((d, (*size)?))) {
+            let (least, most) = self.sizes[direction].unwrap_or((low, high));
+            self.sizes[direction] = Some((least.min(low), most.max(high)));
+        }
+        let longest = kept.iter().filter_map(|(_, size)| Some((*size)?.1)).max().unwrap_or(0);
+        for (path, length) in files {
+            // An offset that is scaled may leave its I/O reaching further than the scaled end.
+            let end = match self.adjust.scale {
+                0 | 1 => length,
+                scale => length / scale + longest,
+            };
+            let file = self.file_of(redirect.unwrap_or(path));
+            file.end = file.end.max(end);
+            file.read_end = if kept.read.is_some() { file.end } else { file.read_end };
+            for (direction, _) in kept.iter().filter(|(_, size)| size.is_some()) {
+                file.ios[direction] += 1;
+            }
+        }
+    }
+
+    /// The file at `path`, added if need be.
+    fn file_of(&mut self, path: &str) -> &mut FileUse {
+        let at = self.files.iter().position(|file| file.path == path).unwrap_or_else(|| {
+            let opens = !self.adjust.redirected;
+            let file = FileUse { path: path.into(), opens, grain: 1 << 62, ..FileUse::default() };
+            self.files.push(file);
+            self.files.len() - 1
+        });
+        &mut self.files[at]
+    }
+
+    /// The events of the same log, read again, or of a log that has been written meanwhile.
     ///
     /// # Errors
     /// As for [`Reader::new`].
-    pub fn stream<R: BufRead>(&self, input: R) -> Result<Stream<R>, TraceError> {
-        let (adjust, places) = (self.adjust, self.places.clone());
-        Ok(Stream { reader: Reader::new(input)?, adjust, places })
+    pub fn stream<R: BufRead>(&self, input: R) -> Result<Stream<'_, R>, TraceError> {
+        let places = self.places.clone();
+        Ok(Stream { reader: Reader::new(input)?, recording: self, places })
     }
 
     /// Whether there is I/O in this direction.
@@ -131,25 +182,60 @@ impl Recording {
 }
 
 /// The changed events of a log.
-pub struct Stream<R> {
+pub struct Stream<'a, R> {
     reader: Reader<R>,
-    adjust: Adjust,
+    recording: &'a Recording,
     places: Vec<Option<u32>>,
 }
 
-impl<R: BufRead> Stream<R> {
+impl<R: BufRead> Stream<'_, R> {
     /// The next event; `None` at the end.
     ///
     /// # Errors
     /// What is wrong with the log, or that it is not the log that was read before.
     pub fn next_event(&mut self) -> Result<Option<Event>, TraceError> {
         while let Some(event) = self.reader.next_event()? {
-            let Some(event) = self.adjust.apply(event) else { continue };
-            let place = self.places.get(event.file as usize).copied().flatten();
-            let changed = || TraceError::Whole("it was changed while it was replayed".into());
-            return Ok(Some(Event { file: place.ok_or_else(changed)?, ..event }));
+            let Some(event) = self.recording.adjust.apply(event) else { continue };
+            let place =
+                self.place(event.file as usize).filter(|place| self.expects(&event, *place));
+            let unexpected = || {
+                TraceError::Whole(match self.recording.held {
+                    Held::Later(_) => {
+                        "it has I/O that the job which writes it does not do; remove \
+                                       the log before the run"
+                            .into()
+                    }
+                    _ => "it was changed while it was replayed".into(),
+                })
+            };
+            return Ok(Some(Event { file: place.ok_or_else(unexpected)?, ..event }));
         }
         Ok(None)
+    }
+
+    /// The index of a file in the recording.
+    fn place(&mut self, number: usize) -> Option<u32> {
+        let known = self.places.get(number).copied().flatten();
+        let Recording { held: Held::Later(_), files, adjust, .. } = self.recording else {
+            return known;
+        };
+        if known.is_some() || adjust.redirected {
+            return known.or(Some(0));
+        }
+        let Name::Path(path) = self.reader.names().get(number)? else { return None };
+        let place = files.iter().position(|file| file.path == *path)? as u32;
+        self.places.resize(self.places.len().max(number + 1), None);
+        self.places[number] = Some(place);
+        Some(place)
+    }
+
+    /// Whether the recording has I/O of this size there.
+    fn expects(&self, event: &Event, place: u32) -> bool {
+        let Some(file) = self.recording.files.get(place as usize) else { return false };
+        let Some(direction) = event.kind.direction() else { return true };
+        let longest = self.recording.sizes[direction].map_or(0, |(_, most)| most);
+        let end = event.offset.saturating_add(event.length);
+        file.ios[direction] > 0 && event.length <= longest && end <= file.end
     }
 }
 
@@ -322,6 +408,35 @@ mod tests {
         let mut other = read.stream("fio version 2 iolog\n/x add\n/x open\n".as_bytes()).unwrap();
         let changed = other.next_event().unwrap_err().to_string();
         assert_eq!(changed, "it was changed while it was replayed");
+    }
+
+    #[test]
+    fn a_log_that_is_written_later_holds_no_more_than_its_writer_does() {
+        let adjust =
+            Adjust { skip: crate::Skip { trim: true, ..Default::default() }, ..Adjust::default() };
+        let sizes =
+            PerDirection { read: Some((512, 8192)), write: Some((512, 512)), trim: Some((1, 1)) };
+        let mut later = Recording::later("log".into(), adjust);
+        later.add_writer([("/b", 4608), ("/a", 8192)].into_iter(), sizes, None);
+        assert_eq!((later.sizes.read, later.sizes.trim), (Some((512, 8192)), None));
+        let events = |recording: &Recording, log: &str| {
+            let mut stream = recording.stream(log.as_bytes())?;
+            let mut files = Vec::new();
+            while let Some(event) = stream.next_event()? {
+                files.push(event.file);
+            }
+            Ok::<_, TraceError>(files)
+        };
+        assert_eq!(events(&later, LOG).unwrap(), [1, 0, 0, 1, 1, 1]);
+        for wrong in ["4096 1024", "4608 512"] {
+            let text = events(&later, &LOG.replace("4096 512", wrong)).unwrap_err().to_string();
+            assert!(text.contains("does not do; remove the log"), "{text}");
+        }
+        let redirected = Adjust { redirected: true, ..adjust };
+        let mut later = Recording::later("log".into(), redirected);
+        later.add_writer([("/b", 4608), ("/a", 8192)].into_iter(), sizes, Some("/c"));
+        assert_eq!(events(&later, LOG).unwrap(), [0, 0, 0]);
+        assert_eq!((later.files.len(), later.files[0].end, later.files[0].opens), (1, 8192, false));
     }
 
     #[test]

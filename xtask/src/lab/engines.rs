@@ -18,7 +18,7 @@ pub const MODULES: &[&str] = &[
     "null_blk nr_devices=1 gb=1 zoned=1 zone_size=4 memory_backed=1",
 ];
 /// Programs of this machine that cases call.
-pub const TOOLS: &[&str] = &["mkfs.ext4"];
+pub const TOOLS: &[&str] = &["blkzone", "mkfs.ext4"];
 /// Devices that only the cases need.
 pub const DEVICES: &[Device] = &[
     // nvme3: namespaces with plain blocks, and with protection information in separate metadata, in
@@ -256,7 +256,25 @@ cat /tmp/said /tmp/out | tr '\\n' ' ' | grep -q 'not on persistent memory'",
 run --ioengine=io_uring --direct=1 --zonemode=zbd --rw=randwrite --bs=64k --size=32m --iodepth=4 \\
   --verify=crc32c --max_open_zones=4
 run --ioengine=psync --direct=1 --zonemode=zbd --rw=write --bs=128k --size=16m --loops=2
-grep -q 'zone resets' /tmp/out",
+grep -q 'zone resets' /tmp/out
+refused --ioengine=psync --direct=0 --zonemode=zbd --rw=write --bs=128k --size=4m 2>/tmp/refused
+grep -q 'Using direct I/O is mandatory for writing to ZBD drives' /tmp/refused
+refused --zonemode=zbd --zonesize=8m --rw=read --size=8m 2>/tmp/refused
+grep -q 'job parameter zonesize 8388608 does not match disk zone size 4194304' /tmp/refused
+# A reader that comes first does not make the resets of a writer fail.
+run --ioengine=psync --direct=1 --zonemode=zbd --bs=256k --size=4m --loops=2 --rw=read \\
+  --name=writes --filename=$D --ioengine=psync --direct=1 --zonemode=zbd --bs=256k --size=4m \\
+  --loops=2 --rw=write --offset=4m --zone_reset_frequency=1 --zone_reset_threshold=.5
+grep -q ' 3 zone resets' /tmp/out
+run --ioengine=psync --direct=1 --zonemode=zbd --rw=trim --bs=4m --size=32m
+# The regions are cut to whole zones, wherever they begin.
+run --ioengine=psync --direct=1 --zonemode=zbd --rw=write --bs=1m --offset=512 --size=10m
+# Closed zones are not open ones.
+for zone in 0 2; do
+  run --ioengine=psync --direct=1 --rw=write --bs=4k --size=64k --offset=$((zone * 4))m
+  blkzone close -o $((zone * 8192)) -c 1 $D
+done
+run --ioengine=psync --direct=1 --zonemode=zbd --rw=randwrite --bs=8k --size=16m --max_open_zones=1",
     },
     Case {
         name: "io_uring_cmd-zoned",

@@ -365,3 +365,49 @@ fn work_without_files_lists_none() {
         std::fs::remove_file(directory.path().join("w.log")).unwrap();
     }
 }
+
+#[test]
+fn a_job_replays_the_log_that_an_earlier_job_wrote() {
+    let directory = scratch();
+    let path = directory.path();
+    let chain = |redirect: &str| {
+        let first =
+            "[a]\nioengine=psync\nrw=randrw\nbs=4k-16k\nsize=256k\nfilename=f\nwrite_iolog=log\n";
+        write(
+            &path.join("chain.fio"),
+            &format!(
+                "{first}[b]\nstonewall\nioengine=psync\nread_iolog=./log\nreplay_no_stall=1\n{redirect}\
+                 write_iolog=replayed\n"
+            ),
+        );
+    };
+    for redirect in ["", "replay_redirect=g\n"] {
+        chain(redirect);
+        // The second time, the log of the first is not the one that is replayed.
+        for _ in 0..2 {
+            let _ = std::fs::remove_file(path.join("replayed"));
+            let _ = std::fs::remove_file(path.join("log"));
+            as_fio(path, &["chain.fio", "--output-format=json"]).expect(0);
+            assert_eq!(ios(&read(&path.join("replayed"))), ios(&read(&path.join("log"))));
+        }
+    }
+    // fio says of its own replays no more than this.
+    write(
+        &path.join("plain.fio"),
+        "[a]\nioengine=psync\nrw=write\nsize=64k\nfilename=h\nwrite_iolog=new\n[b]\nwait_for=a\n\
+         ioengine=psync\nread_iolog=new\n",
+    );
+    for program in [OURS.to_vec(), THEIRS.to_vec()] {
+        let _ = std::fs::remove_file(path.join("new"));
+        let ran = Command::new(program[0]).args(&program[1..]).arg("plain.fio").current_dir(path);
+        let ran = { ran }.output().unwrap();
+        let text = String::from_utf8_lossy(&ran.stdout);
+        assert_eq!(text.matches("issued rwts: total=0,16,0,0").count(), 2, "{text}");
+    }
+    // Jobs that start together cannot.
+    let _ = std::fs::remove_file(path.join("new"));
+    let together = read(&path.join("plain.fio")).replace("wait_for=a\n", "");
+    write(&path.join("plain.fio"), &together);
+    let refused = as_fio(path, &["plain.fio"]).expect(1);
+    assert!(refused.err.contains("job 'a' writes it: let this job wait"), "{}", refused.err);
+}

@@ -240,6 +240,13 @@ fn the_amount_asked_for_is_written_and_no_more() {
     // With verification and a limit, full zones keep what is to be checked.
     let limited = ["--rw=randwrite", "--bs=4k", "--size=256k", "--verify=crc32c"];
     assert_eq!(written(&[&limited[..], &["--max_open_zones=2"]].concat()), (256, 0));
+    // What is verified is not reset: a pass ends when all zones are full.
+    let verified =
+        ["--rw=randwrite", "--bs=4k", "--size=256k", "--verify=md5", "--zonecapacity=48k"];
+    for (more, kib) in [(&[][..], 192), (&["--loops=2"], 384), (&["--io_size=200k"], 192)] {
+        let line = [&verified[..], more].concat();
+        assert_eq!(written(&line).0, kib, "{line:?}");
+    }
     // A block that begins within the size does not reach over it.
     for options in [["--rw=write", "--size=60k"], ["--rw=read", "--size=60k"]] {
         file(path);
@@ -264,7 +271,15 @@ fn messages_that_scripts_look_for_are_there() {
             &["--zonemode=zbd", "--zonesize=1"],
             "zone size must be at least 512 bytes for --zonemode=zbd",
         ),
-        (&["--zonesize=64k"], "--zonemode=none and --zonesize are not compatible"),
+        (&["--zonesize=64k"], "(fio: --zonemode=none and --zonesize are not compatible)"),
+        (
+            &["--zonemode=strided"],
+            "(fio: --zonesize must be specified when using --zonemode=strided)",
+        ),
+        (
+            &[zbd[0], zbd[1], "--rw=read", "--max_open_zones=1", "--job_max_open_zones=1"],
+            "valid only for write jobs",
+        ),
         (&[zbd[0], zbd[1], "--zoneskip=1"], "zoneskip 1 is not a multiple of the device zone size"),
         (&[zbd[0], zbd[1], "--bs=128k"], "buflen exceeds zone size"),
         (&[zbd[0], zbd[1], "--zone_reset_threshold=2"], "value out of range"),

@@ -52,7 +52,7 @@ impl Events {
         match &recording.held {
             Held::Memory(events) => Events::Memory { events: Arc::clone(events), next: 0 },
             Held::Copy(copying) => Events::Copy(copying.events()),
-            Held::Log(path) => {
+            Held::Log(path) | Held::Later(path) => {
                 let (sender, batches) = sync_channel(BATCHES);
                 let (recording, path) = (Arc::clone(recording), path.clone());
                 let reader = std::thread::Builder::new().name("read_iolog".into());
