@@ -130,7 +130,10 @@ fn read_all(job: &Job, earlier: &[Job], host: &Host) -> Result<Vec<Arc<Recording
 
 /// Whether a job writes a log that may be replayed.
 fn writes(job: &Job, log: &str) -> bool {
-    job.replay.write.as_ref().is_some_and(|written| written == log || same_file(written, log))
+    // The log need not exist yet: "./log" and "log" are told to be one by their text.
+    let absolute = |path: &str| std::path::absolute(path).ok();
+    let is_log = |path: &String| absolute(path) == absolute(log) || same_file(path, log);
+    job.replay.write.as_ref().is_some_and(is_log)
 }
 
 /// The last of the `earlier` jobs that writes the log, if it has ended when `job` starts.

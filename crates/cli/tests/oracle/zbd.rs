@@ -237,6 +237,11 @@ fn the_amount_asked_for_is_written_and_no_more() {
         assert_eq!(written(&[&shared[..], &reset].concat()), (256, 7));
         assert_eq!(written(&["--rw=write", "--bs=16k", "--size=256k", "--numjobs=3"]).0, 768);
     }
+    // A reader that has the same options says nothing of the zones that count.
+    let reader = ["--rw=read", "--size=64k", "--read_beyond_wp=1", "--name=w"];
+    let writer = ["--rw=write", "--bs=16k", "--offset=64k", "--size=64k", "--loops=2"];
+    let both = [&reset[..], &reader, &writer, &reset].concat();
+    assert_eq!(written(&both), (128, 3));
     // With verification and a limit, full zones keep what is to be checked.
     let limited = ["--rw=randwrite", "--bs=4k", "--size=256k", "--verify=crc32c"];
     assert_eq!(written(&[&limited[..], &["--max_open_zones=2"]].concat()), (256, 0));

@@ -68,7 +68,8 @@ impl ZonedWork {
                 let region = file.start..file.start + file.length;
                 let mut state = target.state();
                 let placer = ZonePlacer::new(region, &state, plan, min, mixed);
-                if plan.reset_every > 0 {
+                // Oracle: only those who write say which zones count.
+                if plan.reset_every > 0 && rw.writes() {
                     state.count(placer.zones(), plan.reset_every);
                 }
                 drop(state);
