@@ -3,6 +3,7 @@
 
 mod bench;
 mod book;
+mod bpf;
 mod cargo;
 mod comparisons;
 mod dist;
@@ -48,6 +49,8 @@ enum Command {
     Fuzz(fuzz::Options),
     /// Make the packages that users install, and check them.
     Dist(dist::Options),
+    /// Compile the BPF programs that time the layers of an I/O; needs clang and llvm.
+    Bpf,
     /// Build the guide from docs/ with mdBook.
     Book,
     /// Write the documents that are made from tables: options, checks, crates.
@@ -66,6 +69,7 @@ fn main() -> ExitCode {
         Command::Comparisons(options) => comparisons::run(&root, &options).map(|()| 0),
         Command::Fuzz(options) => fuzz::run(&root, &options),
         Command::Dist(options) => dist::run(&root, &options).map(|()| 0),
+        Command::Bpf => bpf::build(&root).map(|()| 0),
         Command::Book => book::build(&root),
         Command::Docs => docs::write(&root).map(|()| 0),
     };

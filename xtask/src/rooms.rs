@@ -76,6 +76,13 @@ pub const ROOMS: &[Room] = &[
         "touch the machine",
         &["record", "trace", "job", "host"],
     ),
+    room(
+        "doing",
+        "layers",
+        "the path of I/Os through the kernel: BPF programs, their loader, what they add up",
+        "know jobs, print",
+        &["record", "testbed"],
+    ),
     room("doing", "objects", "client of object stores", "know jobs", &["testbed", "test-servers"]),
     room(
         "doing",
@@ -154,8 +161,8 @@ pub const ROOMS: &[Room] = &[
         "one way of a run: execute, follow, archive, judge; signals",
         "print, parse",
         &[
-            "record", "trace", "job", "host", "plan", "engine", "objects", "judge", "suite",
-            "archive", "formats", "live", "testbed",
+            "record", "trace", "job", "host", "plan", "layers", "engine", "objects", "judge",
+            "suite", "archive", "formats", "live", "testbed",
         ],
     ),
     room(

@@ -42,4 +42,4 @@ pub use engines::store::store_sizes;
 pub use interim::INTERIM_CHECK;
 pub use logbook::Logbook;
 pub use run::{Outcome, Run, Watcher};
-pub use run_shared::{Event, HostHooks, PrepareMachine, RunDelay};
+pub use run_shared::{Event, HostHooks, PhaseStarts, PrepareMachine, RunDelay};

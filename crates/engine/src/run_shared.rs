@@ -40,6 +40,9 @@ pub type RunDelay = Box<dyn Fn(u32) -> Option<Nanos> + Send + Sync>;
 pub type PrepareMachine =
     Box<dyn Fn(&Worker, u32) -> Result<(), (&'static str, io::Error)> + Send + Sync>;
 
+/// Called with the thread id of each worker of the run; 0: it does not run.
+pub type PhaseStarts = Box<dyn Fn(&[u32]) + Send + Sync>;
+
 /// Functions that the engine's caller provides.
 pub struct HostHooks {
     /// Called by each worker at both ends of its window.
@@ -47,7 +50,7 @@ pub struct HostHooks {
     /// Called once by each worker, before its files are opened.
     pub prepare: PrepareMachine,
     /// Called when the workers of a phase are set up, just before their I/O begins.
-    pub phase_starts: Box<dyn Fn() + Send + Sync>,
+    pub phase_starts: PhaseStarts,
 }
 
 /// State that the threads of a run share.
@@ -122,7 +125,8 @@ impl RunShared {
 
     /// Tells the caller that the I/O of a phase begins.
     pub fn phase_starts(&self) {
-        (self.hooks.phase_starts)();
+        let tids: Vec<u32> = self.live.iter().map(LiveWorker::tid).collect();
+        (self.hooks.phase_starts)(&tids);
     }
 
     pub(crate) fn gate_context(&self) -> GateContext<'_> {

@@ -205,7 +205,7 @@ fn worker(depth: u32) -> Worker {
     worker.queue.engine = Engine::Null;
     worker.queue.depth = depth;
     worker.measuring =
-        plan::Measuring { slat: true, clat: true, lat: true, series: true, start_clock: 0 };
+        plan::Measuring { slat: true, clat: true, lat: true, series: true, ..Default::default() };
     worker.files = vec![plan::File { path: "simulated".into(), ..plan::File::default() }];
     worker
 }

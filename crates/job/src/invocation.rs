@@ -151,6 +151,8 @@ pub struct Invocation {
     pub sample_hz: Option<f64>,
     /// Whether the code that CPUs execute is sampled.
     pub cpu_profile: bool,
+    /// Whether the path of I/Os through the kernel is timed.
+    pub layers: bool,
     /// Whether the record keeps serial numbers.
     pub with_serials: bool,
     /// Devices that may be overwritten, as named.

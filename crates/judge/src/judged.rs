@@ -5,6 +5,7 @@ use crate::checks;
 use crate::delta::Delta;
 use crate::finding::Finding;
 use crate::gate::Gated;
+use crate::layers::{LayersJudged, layers};
 use crate::metrics::{
     DiskMetrics, GroupMetrics, Idleness, UnitMetrics, disks, groups, idleness, report_units, unit,
 };
@@ -34,6 +35,8 @@ pub struct Judged {
     pub tail_shares: Vec<TailShare>,
     /// What limited each job, in order of the jobs.
     pub verdicts: Vec<Verdict>,
+    /// The layers that the I/Os passed, if they were timed.
+    pub layers: Option<LayersJudged>,
     /// What came since the report before, of a run that is reported while it goes on.
     pub delta: Option<Delta>,
     /// What the conditions came to that the run was to meet; `None` until they are evaluated.
@@ -46,7 +49,8 @@ pub fn judge(record: &RunRecord) -> Judged {
     let findings = checks::look(&case);
     let verdicts = verdict::of(&case, &findings);
     let (tails, tail_shares) = (tails(record), tail_shares(record));
-    Judged { findings, tails, tail_shares, verdicts, ..figures(record) }
+    let layers = layers(record);
+    Judged { findings, tails, tail_shares, verdicts, layers, ..figures(record) }
 }
 
 /// The findings about a run in progress: only findings that the end of the run would confirm, unless

@@ -17,6 +17,7 @@ pub mod gate;
 pub mod inspect;
 mod judge_set;
 mod judged;
+mod layers;
 mod measure;
 mod metrics;
 mod operation;
@@ -43,6 +44,7 @@ pub use time_series::{
 pub use delta::{Delta, DirectionDelta, WorkerDelta, delta};
 pub use judge_set::judge_set;
 pub use judged::{Judged, figures, findings_so_far, judge};
+pub use layers::{IoLayer, LayerRow, LayerTable, LayersJudged, OtherUse, layers};
 pub use measure::Measure;
 pub use metrics::{
     CpuMetrics, DepthMetrics, DirectionMetrics, DiskMetrics, DiskTotals, GroupMetrics, GroupRow,

@@ -393,6 +393,8 @@ pub struct Measuring {
     pub series: bool,
     /// Clock id for its start time in reports (`job_start_clock_id`).
     pub start_clock: i32,
+    /// Sums of the stamps of its I/Os.
+    pub stamp_sums: bool,
 }
 
 impl Worker {

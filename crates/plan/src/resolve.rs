@@ -317,6 +317,7 @@ fn template(
             clat: !measure.disable_clat,
             lat: !measure.disable_lat,
             series: !measure.disable_bw,
+            stamp_sums: false,
             start_clock: measure.job_start_clock as i32,
         },
         errors: job.errors.clone(),

@@ -1,6 +1,6 @@
 //! What was observed at the start and end of a run, for the checks.
 
-use crate::{Bytes, Extents, Health, Nanos};
+use crate::{Bytes, Extents, Health, Layers, Nanos};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -19,6 +19,9 @@ pub struct Evidence {
     /// The code that used the CPUs, if the run sampled it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_profile: Option<CpuProfile>,
+    /// The path of the I/Os through the kernel, if the run looked at it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub layers: Option<Layers>,
     /// How long it took to make the filesystem, if one was made for the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mkfs_time: Option<Nanos>,

@@ -21,6 +21,7 @@ mod health;
 mod histogram;
 mod history;
 pub mod human;
+mod layers;
 mod live;
 mod logs;
 mod named;
@@ -61,6 +62,7 @@ pub use format::{FioVersion, Format};
 pub use health::Health;
 pub use histogram::{Histogram, PrintedLatency, SUB_BUCKETS};
 pub use history::{LatencyColumn, LatencyHistory};
+pub use layers::{LayerPath, LayerTimes, Layers, OtherRequests, StampSums};
 pub use live::{LayoutProgress, Snapshot, WorkerState, WorkerStatus};
 pub use logs::{
     LOG_BINS, LogEntry, LogKind, LoggedHistogram, LoggedIo, LoggedLatency, LoggedWindow, Logs,

@@ -3,8 +3,8 @@
 use crate::{
     BlockStates, Bytes, CpuUse, DepthUse, Direction, DirectionResult, DiskSample, ErrorCount,
     Evidence, Exchange, Facts, Interval, LatencyDepth, LatencyHistory, Logs, Nanos, ObjectsPut,
-    PerDirection, Sentence, SharedStamps, SteadyResult, SyncResult, Timeline, Work, distinct,
-    with_defaults,
+    PerDirection, Sentence, SharedStamps, StampSums, SteadyResult, SyncResult, Timeline, Work,
+    distinct, with_defaults,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -369,6 +369,9 @@ pub struct JobRecord {
     /// I/Os that share a stamp.
     #[serde(default, alias = "seams", skip_serializing_if = "SharedStamps::is_empty")]
     pub shared_stamps: SharedStamps,
+    /// Sums of the stamps of its I/Os, if the run asked for them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stamp_sums: Option<PerDirection<StampSums>>,
     /// CPU use.
     pub cpu: CpuUse,
     /// The errno that ended it; 0 if none did. Tolerated errors are only in `errors`.

@@ -6,6 +6,7 @@ mod exchange;
 mod fathom;
 mod fio;
 mod latency;
+mod layers;
 mod set;
 pub mod suite;
 pub mod sweep;

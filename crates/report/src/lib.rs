@@ -17,6 +17,7 @@ pub mod inspect;
 pub mod json;
 pub mod judged_set;
 mod junit;
+mod layers;
 pub mod messages;
 pub mod normal;
 mod options;

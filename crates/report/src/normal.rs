@@ -14,7 +14,7 @@ pub use idle::calibration;
 use crate::clients::ClientReport;
 use crate::options::RenderOptions;
 use crate::subject::Subject;
-use crate::{cpu_profile, gate, repeats, verdict};
+use crate::{cpu_profile, gate, layers, repeats, verdict};
 use judge::{Judged, UnitMetrics};
 use record::RunRecord;
 
@@ -29,7 +29,11 @@ pub fn render(subject: Subject, options: &RenderOptions) -> String {
             let profile = record.evidence.cpu_profile.as_ref();
             let profile =
                 profile.map(|p| format!("\n{}\n", cpu_profile::text(p, &options.style).trim_end()));
+            let layers = judged.layers.as_ref();
+            let layers =
+                layers.map(|it| format!("\n{}\n", layers::text(it, &options.style).trim_end()));
             run(record, judged, options)
+                + &layers.unwrap_or_default()
                 + &profile.unwrap_or_default()
                 + &verdict_and_gate(judged, options)
         }

@@ -13,6 +13,7 @@ mod follow;
 pub mod idle;
 pub mod inputs;
 mod kernel;
+mod layers;
 mod measure;
 mod observer;
 mod process_context;

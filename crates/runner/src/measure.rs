@@ -2,13 +2,15 @@
 
 use crate::cpu_profile::Profiler;
 use crate::disk_counters::{DiskSnapshot, disk_results};
+use crate::layers::LayerTimer;
 use crate::process_context::{ChangesInEffect, apply};
 use crate::unix_ms;
+use ::layers::Unavailable;
 use anyhow::Result;
-use engine::{HostHooks, Outcome, Run};
+use engine::{HostHooks, Outcome, PhaseStarts, Run};
 use host::{Changes, EvidenceBefore, Host, PhaseSamples, Sampler, SamplerConfig};
 use plan::{File, Plan};
-use record::{DiskResult, Evidence, Facts, Health, Message, Nanos, Timeline};
+use record::{CpuProfile, DiskResult, Evidence, Facts, Health, Layers, Message, Nanos, Timeline};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::ops::Range;
@@ -48,6 +50,8 @@ pub(crate) struct Sampling {
     pub hz: Option<f64>,
     /// The code that CPUs execute.
     pub cpu_profile: bool,
+    /// The path of I/Os through the kernel.
+    pub layers: bool,
 }
 
 /// Runs a plan. `watch` is called with the run in progress and what makes its results so far, and
@@ -57,11 +61,12 @@ pub(crate) struct Sampling {
 /// When a thread cannot be started, and errors of `watch`.
 pub(crate) fn measure(
     host: &Host,
-    plan: Plan,
+    mut plan: Plan,
     facts: &Facts,
     sampling: Sampling,
     watch: impl FnOnce(&Run, &(dyn Fn() -> Measured + Sync)) -> Result<()>,
 ) -> Result<Measured> {
+    let layers = sampling.layers.then(|| Arc::new(LayerTimer::start(&mut plan, facts)));
     let watched = plan.disks.clone();
     let contents = plan.contents(facts);
     let sampler = SamplerConfig {
@@ -76,8 +81,7 @@ pub(crate) fn measure(
     let run_delay = Box::new(move |tid| Some(Nanos(delays.worker_sample(tid)?.delay_ns)));
     let changes = ChangesInEffect(Arc::new(Changes::new(host.clone())));
     let phases = Arc::new(PhaseSamples::new(host.clone(), devices.clone()));
-    let of_run = phases.clone();
-    let phase_starts = Box::new(move || of_run.take());
+    let phase_starts = at_phase_starts(phases.clone(), layers.clone());
     let hooks = HostHooks { run_delay, prepare: apply(&changes.0), phase_starts };
     let run = Run::start(plan, hooks, before_io)?;
     let started_unix_ms = unix_ms();
@@ -100,7 +104,8 @@ pub(crate) fn measure(
     // Steps that cause I/O come last.
     let after = DiskSnapshot::take(host, &devices);
     let mut timeline = sampler.finish();
-    timeline.phase_starts = phases.since(run.origin());
+    let origin = run.origin();
+    timeline.phase_starts = phases.since(origin);
     let mut outcome = run.finish();
     let warning = |text| Message::warning(None, text);
     outcome.messages.extend(changes.0.put_back().into_iter().map(warning));
@@ -108,10 +113,9 @@ pub(crate) fn measure(
     let start = start.unwrap_or_else(|| Start::nothing(after.clone()));
     let disks = disk_results(&watched, &start.disks, &after);
     let mut evidence = host.evidence_after(start.evidence, &contents);
-    match start.profiler.map(|profiler| profiler.map(|it| it.finish(host, &evidence.servers))) {
-        Some(Err(error)) => outcome.messages.push(warning(no_profile(&error))),
-        profile => evidence.cpu_profile = profile.and_then(Result::ok),
-    }
+    let profile = start.profiler.map(|it| it.map(|it| it.finish(host, &evidence.servers)));
+    let layers = layers.map(|timer| timer.finish(&outcome.jobs, origin));
+    outcome.messages.extend(add_observed(&mut evidence, profile, layers).into_iter().map(warning));
     evidence.health_after = health_after(host, facts);
     Ok(Measured { outcome, timeline, evidence, disks, started_unix_ms })
 }
@@ -136,6 +140,32 @@ fn read_start(
         let started = Start { evidence, disks, profiler };
         *start.lock().unwrap_or_else(PoisonError::into_inner) = Some(started);
     }
+}
+
+/// What is done when the workers of a phase are about to begin.
+fn at_phase_starts(samples: Arc<PhaseSamples>, layers: Option<Arc<LayerTimer>>) -> PhaseStarts {
+    Box::new(move |tids| {
+        samples.take();
+        layers.iter().for_each(|timer| timer.phase_starts(tids));
+    })
+}
+
+/// Adds what the kernel observed to the evidence. Returns why it observed nothing.
+fn add_observed(
+    evidence: &mut Evidence,
+    profile: Option<std::io::Result<CpuProfile>>,
+    layers: Option<Result<Layers, Unavailable>>,
+) -> Vec<String> {
+    let mut refused = Vec::new();
+    match profile.transpose() {
+        Ok(profile) => evidence.cpu_profile = profile,
+        Err(error) => refused.push(no_profile(&error)),
+    }
+    match layers.transpose() {
+        Ok(layers) => evidence.layers = layers,
+        Err(reason) => refused.push(format!("--layers: not timed: {reason}")),
+    }
+    refused
 }
 
 /// Why the code that CPUs execute was not sampled.

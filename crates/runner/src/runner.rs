@@ -170,7 +170,11 @@ impl Runner {
         let signals = self.signals()?;
         let per_cpu = invocation.idle_prof.map(|how| how == IdleProf::PerCpu);
         let idle = per_cpu.map(idle::calibrate);
-        let sampling = Sampling { hz: invocation.sample_hz, cpu_profile: invocation.cpu_profile };
+        let sampling = Sampling {
+            hz: invocation.sample_hz,
+            cpu_profile: invocation.cpu_profile,
+            layers: invocation.layers,
+        };
         let mut measured = measure(&self.host, plan, &facts, sampling, |run, look| {
             let record =
                 || self.complete(look(), facts.clone(), invocation, messages.clone(), None);

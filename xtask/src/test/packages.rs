@@ -67,6 +67,11 @@ const NEEDED: &[Package] = &[
     Package { name: "busybox-static", program: "busybox" },
     Package { name: "cpio", program: "cpio" },
     Package { name: "kmod", program: "depmod" },
+    // Compile the BPF programs, list what is loaded, and count what they count.
+    Package { name: "clang", program: "clang" },
+    Package { name: "llvm", program: "llvm-strip" },
+    Package { name: "bpftool", program: "bpftool" },
+    Package { name: "bpftrace", program: "bpftrace" },
     // Renders the man page.
     Package { name: "groff-base", program: "groff" },
 ];

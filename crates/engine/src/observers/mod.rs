@@ -6,6 +6,7 @@ pub(crate) mod latency;
 pub(crate) mod logs;
 pub(crate) mod priorities;
 pub(crate) mod read_consumer;
+pub(crate) mod stamp_sums;
 pub(crate) mod steady_latency;
 pub(crate) mod tracer;
 

@@ -10,6 +10,7 @@ use crate::observers::latency::{DepthSearch, MaxLatency};
 use crate::observers::logs::IoLogs;
 use crate::observers::priorities::PriorityLatency;
 use crate::observers::read_consumer::ReadConsumer;
+use crate::observers::stamp_sums::StampSummer;
 use crate::observers::steady_latency::SteadyLatency;
 use crate::observers::tracer::IoTracer;
 use crate::run_shared::RunShared;
@@ -93,6 +94,7 @@ fn observers(shared: &RunShared, index: usize, queued: bool) -> Vec<Box<dyn IoOb
     add(&mut all, worker.logs.as_ref().map(logs));
     add(&mut all, PriorityLatency::new(worker));
     add(&mut all, worker.counted_blocks.map(|size| BlockFailures::new(worker, size)));
+    add(&mut all, StampSummer::new(worker));
     add(&mut all, MaxLatency::new(worker));
     add(&mut all, DepthSearch::new(worker, &shared.trace));
     add(&mut all, SteadyLatency::new(worker, &shared.live, index));

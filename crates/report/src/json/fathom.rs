@@ -3,6 +3,7 @@
 use super::cpu_profile::cpu_profile;
 use super::exchange;
 use super::latency::latency;
+use super::layers::layers;
 use super::tree::{Json, array, object, texts};
 use crate::fio_numbers::millis;
 use crate::messages;
@@ -37,6 +38,7 @@ pub(super) fn run_part(record: &RunRecord, judged: &Judged) -> Json {
         "warnings" => of(Severity::Warning),
         "notes" => of(Severity::Note),
         "cpu_profile" => record.evidence.cpu_profile.as_ref().map(cpu_profile),
+        "layers" => judged.layers.as_ref().map(layers),
         "verdicts" => array(&judged.verdicts, verdict),
         "findings" => array(&judged.findings, finding),
         "tails" => array(&judged.tails, tail),

@@ -1,0 +1,204 @@
+//! `--layers`: the path of I/Os through the kernel, against what bpftrace counts and delays that are
+//! made. Loop devices are made here, so these tests need root.
+
+use crate::common::{
+    FATHOM, Loop, Ran, Running, Throttle, alone, loop_device, recorded, recorded_by, run, scratch,
+    system, wait_until,
+};
+use record::{Direction, LayerPath, Layers, RunRecord};
+use rustix::process::Signal;
+use std::process::Command;
+
+/// Programs that are loaded, by bpftool's name for them.
+fn loaded() -> usize {
+    let list = system("bpftool", &["prog", "list"]);
+    list.lines().filter(|line| line.contains(" name rq_complete ")).count()
+}
+
+/// A loop device that holds data, and the arguments of direct reads of it.
+fn read_device(directory: &std::path::Path) -> (Loop, Vec<String>) {
+    let device = loop_device(directory, 16 << 20, &[]);
+    system("dd", &["if=/dev/urandom", &format!("of={}", device.device), "bs=1M", "count=16"]);
+    let file = format!("--filename={}", device.device);
+    let options = ["--name=t", "--rw=randread", "--direct=1", "--bs=4k", "--layers", &file];
+    (device, options.map(str::to_owned).to_vec())
+}
+
+fn texts(arguments: &[String]) -> Vec<&str> {
+    arguments.iter().map(String::as_str).collect()
+}
+
+fn layers(record: &RunRecord) -> &Layers {
+    record.evidence.layers.as_ref().unwrap_or_else(|| panic!("{:?}", record.messages))
+}
+
+/// The only path of reads.
+fn reads(record: &RunRecord) -> &LayerPath {
+    let mut paths = layers(record).paths.iter();
+    let path = paths.find(|path| path.direction == Some(Direction::Read));
+    path.unwrap_or_else(|| panic!("{:?}", layers(record)))
+}
+
+/// Mean of a layer over all I/Os of a path, in nanoseconds.
+fn mean(times: &record::LayerTimes, path: &LayerPath) -> f64 {
+    times.sum.0 as f64 / path.ios as f64
+}
+
+/// bpftrace that counts the requests of the job's worker (its thread is named like the job) and times
+/// them in the device. Its own file systems
+/// for debugging are mounted where only it sees them.
+fn bpftrace(device: &Loop) -> Running {
+    let minor: u32 = device.name().trim_start_matches("loop").parse().unwrap();
+    let number = 7 << 20 | minor;
+    let program = format!(
+        "BEGIN {{ printf(\"ready\\n\"); }}
+         tracepoint:block:block_rq_issue /args->dev == {number} && comm == \"t\"/
+           {{ @at[args->sector] = nsecs; @issued = count(); }}
+         tracepoint:block:block_rq_complete /args->dev == {number} && @at[args->sector]/
+           {{ @device = stats(nsecs - @at[args->sector]); delete(@at[args->sector]); }}
+         END {{ clear(@at); }}"
+    );
+    let script = "mount -t debugfs none /sys/kernel/debug && exec bpftrace -e \"$0\"";
+    let mut command = Command::new("unshare");
+    let mut running = Running::start(command.args(["--mount", "sh", "-c", script, &program]));
+    running.says("out", "ready");
+    running
+}
+
+#[test]
+fn requests_and_their_time_in_the_device_are_those_that_bpftrace_sees() {
+    let _alone = alone();
+    let directory = scratch();
+    let (device, reads_of_it) = read_device(directory.path());
+    for engine in ["--ioengine=psync", "--ioengine=io_uring"] {
+        let oracle = bpftrace(&device);
+        let options = [engine, "--iodepth=4", "--number_ios=2000"];
+        let arguments = [&texts(&reads_of_it)[..], &options].concat();
+        let record = recorded(directory.path(), 0, &arguments);
+        oracle.signal(Signal::INT);
+        let seen = oracle.end().out;
+        let path = reads(&record);
+        let number = |after: &str| -> f64 {
+            let rest = seen.split(after).nth(1).unwrap_or_else(|| panic!("{after}: {seen}"));
+            let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+            digits.parse().unwrap()
+        };
+        let layers = layers(&record);
+        assert_eq!((layers.lost, path.split, path.merged), (0, 0, 0), "{layers:?}");
+        assert_eq!(path.ios, record.jobs[0].results.read.ios, "{layers:?}");
+        assert_eq!(number("@issued: "), path.ios as f64, "{seen} {layers:?}");
+        let ours = mean(&path.device, path);
+        // Both programs run at the same events, one after the other.
+        let theirs = number("average ");
+        assert!((ours / theirs - 1.0).abs() < 0.15, "{engine}: {ours} ns, bpftrace {theirs} ns");
+        let latency = path.job_latency_ns.unwrap();
+        let spans =
+            mean(&path.total, path) + path.submission_ns.unwrap() + path.completion_ns.unwrap();
+        assert!((spans / latency - 1.0).abs() < 0.03, "{engine}: {spans} of {latency} ns");
+        let parts: f64 = [&path.request, &path.plug, &path.scheduler, &path.device]
+            .into_iter()
+            .map(|times| mean(times, path))
+            .sum();
+        assert!((parts / mean(&path.total, path) - 1.0).abs() < 0.03, "{path:?}");
+        assert!(path.submission_ns.unwrap() > 0.0 && path.completion_ns.unwrap() > 0.0);
+    }
+}
+
+#[test]
+fn a_delay_is_in_the_layer_in_which_it_was_made() {
+    let _alone = alone();
+    let directory = scratch();
+    let (device, reads_of_it) = read_device(directory.path());
+    // The disk below the loop device answers 200 reads a second: the loop device is slow.
+    let throttle = Throttle::new();
+    let below = directory.path().to_str().unwrap();
+    throttle.limit(&system("findmnt", &["-no", "MAJ:MIN", "-T", below]), 200);
+    let starter = throttle.starter();
+    let starter: Vec<&str> = starter.iter().map(String::as_str).collect();
+    let one = [&texts(&reads_of_it)[..], &["--number_ios=200"]].concat();
+    let record = recorded_by(&starter, directory.path(), 0, &one);
+    let path = reads(&record);
+    let (device_ns, total) = (mean(&path.device, path), path.job_latency_ns.unwrap());
+    assert!((3e6..7e6).contains(&device_ns), "{path:?}");
+    assert!(device_ns > 0.95 * total, "{device_ns} of {total} ns");
+    // With four requests for 16 I/Os, twelve wait for one of them.
+    let requests = format!("/sys/block/{}/queue/nr_requests", device.name());
+    let scheduler = format!("/sys/block/{}/queue/scheduler", device.name());
+    std::fs::write(scheduler, "mq-deadline").unwrap();
+    std::fs::write(requests, "4").unwrap();
+    let deep = ["--numjobs=16", "--number_ios=20", "--group_reporting"];
+    let deep = [&texts(&reads_of_it)[..], &deep].concat();
+    let record = recorded_by(&starter, directory.path(), 0, &deep);
+    let path = reads(&record);
+    let (waiting, total) = (mean(&path.request, path), path.job_latency_ns.unwrap());
+    assert!((0.6..0.9).contains(&(waiting / total)), "{waiting} of {total} ns: {path:?}");
+}
+
+#[test]
+fn nothing_stays_loaded_after_a_kill() {
+    let _alone = alone();
+    let directory = scratch();
+    let (_device, reads_of_it) = read_device(directory.path());
+    let before = loaded();
+    let arguments = [&texts(&reads_of_it)[..], &["--time_based", "--runtime=60"]].concat();
+    let running = Running::fathom("run", directory.path(), &arguments);
+    wait_until("the programs", || loaded() == before + 1);
+    running.signal(Signal::KILL);
+    drop(running);
+    wait_until("their end", || loaded() == before);
+}
+
+#[test]
+fn two_runs_at_once_count_only_their_own() {
+    let _alone = alone();
+    let directory = scratch();
+    let (_device, reads_of_it) = read_device(directory.path());
+    let arguments = [&texts(&reads_of_it)[..], &["--time_based", "--runtime=2"]].concat();
+    let other = Running::fathom("run", directory.path(), &arguments);
+    let record = recorded(directory.path(), 0, &arguments);
+    other.end().expect(0);
+    let path = reads(&record);
+    assert_eq!(path.ios, record.jobs[0].results.read.ios, "{path:?}");
+    let others = &layers(&record).others;
+    assert!(others.iter().any(|other| !other.own && other.requests > 100), "{others:?}");
+}
+
+#[test]
+fn without_rights_the_run_says_so_and_goes_on() {
+    let _alone = alone();
+    let open = tempfile::tempdir().unwrap();
+    let program = open.path().join("fathom");
+    std::fs::copy(FATHOM, &program).unwrap();
+    let path = open.path().to_str().unwrap();
+    system("chown", &["65534:65534", path]);
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&program);
+    command.args(["run", "--name=t", "--rw=read", "--size=1m", "--layers"]);
+    let Ran { out, err, .. } = run(command.current_dir(open.path())).expect(0);
+    let said = out + &err;
+    assert!(said.contains("--layers: not timed:") && said.contains("CAP_BPF"), "{said}");
+    assert!(!said.contains("Layers of"), "{said}");
+}
+
+#[test]
+fn a_report_has_a_table_of_layers_and_json_has_them_too() {
+    let _alone = alone();
+    let directory = scratch();
+    let (device, reads_of_it) = read_device(directory.path());
+    let arguments = [&texts(&reads_of_it)[..], &["--number_ios=500"]].concat();
+    let text = crate::common::fathom(directory.path(), &arguments).expect(0).out;
+    let head = format!("Layers of t: read on {}", device.name());
+    assert!(
+        text.contains(&head) && text.contains("  submission") && text.contains("  device"),
+        "{text}"
+    );
+    let json = [&arguments[..], &["--output-format=json"]].concat();
+    let json = crate::common::fathom(directory.path(), &json).expect(0).json();
+    let path = &json["fathom"]["layers"]["paths"][0];
+    assert_eq!((&path["job"], &path["operation"]), (&"t".into(), &"read".into()), "{json}");
+    assert_eq!(path["ios"], 500, "{path}");
+    let shares =
+        path["layers"].as_array().unwrap().iter().map(|row| row["share"].as_f64().unwrap());
+    let sum: f64 = shares.sum();
+    assert!((0.97..1.03).contains(&sum), "{path}");
+}

@@ -1,0 +1,511 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Times the path of each I/O through the block layer and adds the times up in the kernel.
+//
+// An I/O is known by the address of its bio. The programs follow it by these tracepoints:
+//
+//   block_bio_queue      the bio enters the block layer
+//   block_split          a part of it becomes a bio of its own
+//   block_getrq          it has a request, and with that a tag
+//   block_rq_insert      the request enters the scheduler
+//   block_rq_issue       the driver gets the request
+//   block_rq_requeue     the driver gave it back
+//   block_rq_complete    the device has answered; bios that were merged are in the chain of the request
+//   block_bio_complete   the same for drivers that have no requests (zram, device mapper, md)
+//
+// Offsets of kernel structures are relocated when the programs are loaded (CO-RE): the structures
+// below name only what is read. `cargo xtask bpf` compiles this file.
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+
+#define SEC(name) __attribute__((section(name), used))
+#define INLINE static __attribute__((always_inline))
+#define KERNEL __attribute__((preserve_access_index))
+#define MAP(name) name SEC(".maps")
+#define FIELD_NUMBER(name, value) int (*name)[value]
+#define FIELD_TYPE(name, type) type *name
+
+// Numbers of the kernel's interface for BPF programs.
+enum { MAP_HASH = 1, MAP_ARRAY = 2, MAP_PERCPU_ARRAY = 6 };
+enum { ANY = 0 };
+
+static void *(*lookup)(void *map, const void *key) = (void *)1;
+static long (*update)(void *map, const void *key, const void *value, u64 flags) = (void *)2;
+static long (*remove)(void *map, const void *key) = (void *)3;
+static u64 (*now_ns)(void) = (void *)5;
+static u64 (*current_pid_tgid)(void) = (void *)14;
+static long (*current_name)(void *buffer, u32 size) = (void *)16;
+
+struct gendisk {
+	int major;
+	int first_minor;
+} KERNEL;
+
+struct block_device {
+	struct gendisk *bd_disk;
+} KERNEL;
+
+struct bvec_iter {
+	u32 bi_size;
+} KERNEL;
+
+struct bio {
+	struct bio *bi_next;
+	struct block_device *bi_bdev;
+	u32 bi_opf;
+	struct bvec_iter bi_iter;
+	void *bi_private;
+} KERNEL;
+
+struct request {
+	struct bio *bio;
+} KERNEL;
+
+// Operations and flags of bi_opf.
+enum { OP_MASK = 0xff, OP_READ = 0, OP_DISCARD = 3, OP_SECURE_ERASE = 5, META = 1 << 12 };
+
+// The same numbers are in src/cell.rs and src/collector.rs.
+enum { DIRECTIONS = 4, READ = 0, WRITE = 1, TRIM = 2, FLUSH = 3 };
+enum { REQUEST = 0, PLUG = 1, SCHEDULER = 2, DEVICE = 3, TOTAL = 4, SPANS = 5 };
+enum { BUCKETS = 896, NAME = 16 };
+enum { LOST = 0, UNSEEN = 1, METADATA = 2, UNNAMED = 3, TALLIES = 8 };
+
+// Flags of an I/O, and of a worker's entry beside its group.
+enum { BY_HELPER = 1 << 16, PART = 1, SPLIT = 2, REQUEUED = 4, HELPED = 8, OWN = 16 };
+
+// Bios of a request that are looked at.
+enum { CHAIN_MAX = 128 };
+#define NOT_OURS 0xffffffff
+
+// Set by the loader.
+const volatile u32 own_tgid = 0;
+const volatile u32 devices_count = 1;
+
+// An I/O between its entry into the block layer and its completion.
+struct io {
+	u64 queued;
+	u64 got;
+	u64 inserted;
+	u64 issued;
+	u32 bytes;
+	// Index into cells; NOT_OURS for those of other processes.
+	u32 cell;
+	u32 device;
+	u32 flags;
+	char name[NAME];
+};
+
+struct span {
+	u64 count;
+	u64 sum;
+	u32 buckets[BUCKETS];
+};
+
+// What is known of the I/Os of one group, device and direction.
+struct cell {
+	// Without parts that were split off.
+	u64 ios;
+	// Sums of times, modulo 2^64.
+	u64 queued;
+	u64 completed;
+	u64 bytes;
+	u64 merged;
+	u64 split;
+	u64 parts;
+	u64 requeued;
+	u64 helped;
+	struct span spans[SPANS];
+};
+
+struct other_key {
+	char name[NAME];
+	u32 device;
+	// 1 for threads of this program.
+	u32 own;
+};
+
+struct other {
+	u64 requests;
+	u64 bytes;
+	u64 device_ns;
+};
+
+struct {
+	FIELD_NUMBER(type, MAP_HASH);
+	FIELD_NUMBER(max_entries, 32768);
+	FIELD_TYPE(key, u64);
+	FIELD_TYPE(value, struct io);
+} MAP(in_flight);
+
+// Number of each watched device, by major and minor number.
+struct {
+	FIELD_NUMBER(type, MAP_HASH);
+	FIELD_NUMBER(max_entries, 64);
+	FIELD_TYPE(key, u64);
+	FIELD_TYPE(value, u32);
+} MAP(devices);
+
+// A thread that does I/O for the run.
+struct worker {
+	// Group, and BY_HELPER.
+	u64 group;
+	// End of its ramp. Earlier I/Os do not count.
+	u64 since;
+};
+
+// By number of the thread.
+struct {
+	FIELD_NUMBER(type, MAP_HASH);
+	FIELD_NUMBER(max_entries, 16384);
+	FIELD_TYPE(key, u32);
+	FIELD_TYPE(value, struct worker);
+} MAP(workers);
+
+struct {
+	FIELD_NUMBER(type, MAP_PERCPU_ARRAY);
+	FIELD_NUMBER(max_entries, 4);
+	FIELD_TYPE(key, u32);
+	FIELD_TYPE(value, struct cell);
+} MAP(cells);
+
+struct {
+	FIELD_NUMBER(type, MAP_HASH);
+	FIELD_NUMBER(max_entries, 1024);
+	FIELD_TYPE(key, struct other_key);
+	FIELD_TYPE(value, struct other);
+} MAP(others);
+
+struct {
+	FIELD_NUMBER(type, MAP_ARRAY);
+	FIELD_NUMBER(max_entries, TALLIES);
+	FIELD_TYPE(key, u32);
+	FIELD_TYPE(value, u64);
+} MAP(tallies);
+
+INLINE void tally(u32 which)
+{
+	u64 *count = lookup(&tallies, &which);
+	if (count)
+		__sync_fetch_and_add(count, 1);
+}
+
+INLINE u32 *watched(struct bio *bio)
+{
+	struct gendisk *disk = bio->bi_bdev->bd_disk;
+	u64 number = (u64)(u32)disk->major << 32 | (u32)disk->first_minor;
+	return lookup(&devices, &number);
+}
+
+// Kernel threads of io_uring are named after the thread that they work for: iou-wrk-NUMBER,
+// iou-sqp-NUMBER.
+INLINE u32 thread_behind(const char *name)
+{
+	if (name[0] != 'i' || name[1] != 'o' || name[2] != 'u' || name[3] != '-' || name[7] != '-')
+		return 0;
+	u32 number = 0;
+#pragma unroll
+	for (int i = 8; i < NAME; i++) {
+		if (name[i] < '0' || name[i] > '9')
+			break;
+		number = number * 10 + (name[i] - '0');
+	}
+	return number;
+}
+
+// The entry of the current thread; NULL if it does no I/O for the run.
+INLINE struct worker *worker_of(u32 thread, const char *name)
+{
+	struct worker *entry = lookup(&workers, &thread);
+	if (entry)
+		return entry;
+	u32 behind = thread_behind(name);
+	if (!behind)
+		return 0;
+	entry = lookup(&workers, &behind);
+	if (!entry)
+		return 0;
+	struct worker helper = { entry->group | BY_HELPER, entry->since };
+	update(&workers, &thread, &helper, ANY);
+	return lookup(&workers, &thread);
+}
+
+INLINE u32 direction(u32 opf, u32 bytes)
+{
+	u32 op = opf & OP_MASK;
+	if (op == OP_DISCARD || op == OP_SECURE_ERASE)
+		return TRIM;
+	if (op == OP_READ)
+		return READ;
+	return bytes ? WRITE : FLUSH;
+}
+
+SEC("tp_btf/block_bio_queue")
+int bio_queue(u64 *context)
+{
+	struct bio *bio = (void *)context[0];
+	u32 *device = watched(bio);
+	if (!device)
+		return 0;
+	struct io io = {};
+	u64 thread = current_pid_tgid();
+	u32 opf = bio->bi_opf;
+	io.bytes = bio->bi_iter.bi_size;
+	io.device = *device;
+	io.cell = NOT_OURS;
+	current_name(io.name, NAME);
+	io.queued = now_ns();
+	if (thread >> 32 == own_tgid) {
+		struct worker *worker = worker_of((u32)thread, io.name);
+		io.flags = OWN;
+		if (worker && opf & META) {
+			tally(METADATA);
+		} else if (worker) {
+			if (io.queued < worker->since)
+				return 0;
+			u32 group = worker->group & 0xffff;
+			u32 cell = (group * devices_count + io.device) * DIRECTIONS;
+			io.cell = cell + direction(opf, io.bytes);
+			if (worker->group & BY_HELPER)
+				io.flags = HELPED;
+		}
+	}
+	u64 key = (u64)bio;
+	if (update(&in_flight, &key, &io, ANY))
+		tally(LOST);
+	return 0;
+}
+
+// The part's parent is in bi_private.
+SEC("tp_btf/block_split")
+int bio_split(u64 *context)
+{
+	struct bio *part = (void *)context[0];
+	u64 key = (u64)part->bi_private;
+	struct io *parent = lookup(&in_flight, &key);
+	if (!parent)
+		return 0;
+	struct io io = *parent;
+	io.flags |= PART;
+	io.bytes = part->bi_iter.bi_size;
+	parent->flags |= SPLIT;
+	parent->bytes -= io.bytes;
+	key = (u64)part;
+	if (update(&in_flight, &key, &io, ANY))
+		tally(LOST);
+	return 0;
+}
+
+INLINE struct io *io_of(struct bio *bio)
+{
+	u64 key = (u64)bio;
+	return lookup(&in_flight, &key);
+}
+
+SEC("tp_btf/block_getrq")
+int getrq(u64 *context)
+{
+	struct io *io = io_of((void *)context[0]);
+	if (io)
+		io->got = now_ns();
+	return 0;
+}
+
+SEC("tp_btf/block_rq_insert")
+int rq_insert(u64 *context)
+{
+	struct request *request = (void *)context[0];
+	struct io *io = io_of(request->bio);
+	// A request that is inserted again after a requeue keeps its first time.
+	if (io && !io->inserted)
+		io->inserted = now_ns();
+	return 0;
+}
+
+SEC("tp_btf/block_rq_issue")
+int rq_issue(u64 *context)
+{
+	struct request *request = (void *)context[0];
+	struct io *io = io_of(request->bio);
+	if (io)
+		io->issued = now_ns();
+	return 0;
+}
+
+SEC("tp_btf/block_rq_requeue")
+int rq_requeue(u64 *context)
+{
+	struct request *request = (void *)context[0];
+	struct io *io = io_of(request->bio);
+	if (io)
+		io->flags |= REQUEUED;
+	return 0;
+}
+
+// 32 buckets for each power of two, in units of 16 ns.
+INLINE u32 bucket(u64 time)
+{
+	time >>= 4;
+	if (time >= 1ull << 32)
+		return BUCKETS - 1;
+	u32 value = time, rest = time, power = 0;
+	if (value < 32)
+		return value;
+	if (rest >= 1 << 16) { rest >>= 16; power += 16; }
+	if (rest >= 1 << 8) { rest >>= 8; power += 8; }
+	if (rest >= 1 << 4) { rest >>= 4; power += 4; }
+	if (rest >= 1 << 2) { rest >>= 2; power += 2; }
+	if (rest >= 1 << 1) power += 1;
+	return (power - 4) * 32 + ((value >> (power - 5)) & 31);
+}
+
+// Adds a time to a span of a cell. Not inlined: the verifier looks at a global function once, but at
+// inlined code in every state in which it is reached.
+__attribute__((noinline)) int add(u32 index, u32 which, u64 time)
+{
+	struct cell *cell = lookup(&cells, &index);
+	if (!cell || which >= SPANS)
+		return 0;
+	struct span *span = &cell->spans[which];
+	u32 place = bucket(time);
+	span->count += 1;
+	span->sum += time;
+	if (place < BUCKETS)
+		span->buckets[place] += 1;
+	return 0;
+}
+
+// Clocks of two CPUs may differ by some nanoseconds.
+INLINE u64 between(u64 from, u64 to)
+{
+	return to > from ? to - from : 0;
+}
+
+INLINE void add_other(const struct io *io, u64 device_ns)
+{
+	struct other_key key = {};
+	__builtin_memcpy(key.name, io->name, NAME);
+	key.device = io->device;
+	key.own = io->flags & OWN ? 1 : 0;
+	struct other *other = lookup(&others, &key);
+	if (!other) {
+		struct other fresh = {};
+		if (update(&others, &key, &fresh, ANY)) {
+			tally(UNNAMED);
+			return;
+		}
+		other = lookup(&others, &key);
+		if (!other)
+			return;
+	}
+	__sync_fetch_and_add(&other->requests, 1);
+	__sync_fetch_and_add(&other->bytes, io->bytes);
+	__sync_fetch_and_add(&other->device_ns, device_ns);
+}
+
+INLINE void add_ours(const struct io *io, u64 inserted, u64 issued, u64 now)
+{
+	u32 index = io->cell, flags = io->flags;
+	struct cell *cell = lookup(&cells, &index);
+	if (!cell)
+		return;
+	if (flags & PART) {
+		cell->parts += 1;
+	} else {
+		cell->ios += 1;
+		cell->queued += io->queued;
+		cell->completed += now;
+	}
+	cell->bytes += io->bytes;
+	if (flags & SPLIT)
+		cell->split += 1;
+	if (flags & REQUEUED)
+		cell->requeued += 1;
+	if (flags & HELPED)
+		cell->helped += 1;
+	u64 got = io->got;
+	if (!got && issued != io->queued) {
+		cell->merged += 1;
+		got = io->queued;
+	}
+	if (got) {
+		// It may have been merged into a request that was in the scheduler by then.
+		u64 entered = inserted > got ? inserted : got;
+		add(index, REQUEST, between(io->queued, got));
+		if (inserted) {
+			add(index, PLUG, between(got, entered));
+			add(index, SCHEDULER, between(entered, issued));
+		} else {
+			add(index, PLUG, between(got, issued));
+		}
+	}
+	add(index, DEVICE, between(issued, now));
+	add(index, TOTAL, between(io->queued, now));
+}
+
+// Counts an I/O that is complete, and forgets it. Its bio is the key; the times are those of its request.
+__attribute__((noinline)) int finish(const u64 *key, u64 inserted, u64 issued, u64 now)
+{
+	if (!key)
+		return 0;
+	struct io *io = lookup(&in_flight, key);
+	if (!io)
+		return 0;
+	if (!issued)
+		tally(LOST);
+	else if (io->cell == NOT_OURS)
+		add_other(io, between(issued, now));
+	else
+		add_ours(io, inserted, issued, now);
+	remove(&in_flight, key);
+	return 0;
+}
+
+SEC("tp_btf/block_rq_complete")
+int rq_complete(u64 *context)
+{
+	struct request *request = (void *)context[0];
+	u32 bytes = context[2];
+	struct bio *bio = request->bio;
+	if (!bio)
+		return 0;
+	struct io *head = io_of(bio);
+	if (!head) {
+		if (watched(bio))
+			tally(UNSEEN);
+		return 0;
+	}
+	u64 now = now_ns(), inserted = head->inserted, issued = head->issued;
+	for (int i = 0; i < CHAIN_MAX && bio; i++) {
+		u32 size = bio->bi_iter.bi_size;
+		if (size > bytes) {
+			// The request completes in parts; this bio is the first of the rest.
+			struct io *rest = io_of(bio);
+			if (rest) {
+				rest->inserted = inserted;
+				rest->issued = issued;
+			}
+			break;
+		}
+		bytes -= size;
+		u64 key = (u64)bio;
+		finish(&key, inserted, issued, now);
+		bio = bio->bi_next;
+	}
+	return 0;
+}
+
+// In drivers that have no requests, an I/O is in the device from its entry on.
+SEC("tp_btf/block_bio_complete")
+int bio_complete(u64 *context)
+{
+	u64 key = context[1];
+	struct io *io = lookup(&in_flight, &key);
+	if (io)
+		finish(&key, 0, io->queued, now_ns());
+	return 0;
+}
+
+char license_text[] SEC("license") = "Dual MIT/GPL";

@@ -1,0 +1,12 @@
+//! The path of each I/O through the kernel's block layer: BPF programs time it and add the times up in
+//! the kernel. Nothing is sent to this program while a run goes on; it reads the sums at the end.
+//!
+//! The programs are in `bpf/layers.bpf.c`. `cargo xtask bpf` compiles them; the result is kept beside
+//! them, so that a build needs no C compiler.
+
+mod cell;
+mod collector;
+mod unavailable;
+
+pub use collector::{Collected, Collector, Path, Settings, WatchedDevice, monotonic_ns};
+pub use unavailable::Unavailable;

@@ -1,0 +1,126 @@
+//! Why the kernel does not time I/Os for us, and what would help.
+
+use aya::maps::MapError;
+use aya::programs::ProgramError;
+use aya::{BtfError, EbpfError};
+use std::error::Error;
+use std::io;
+
+/// Why the path of I/Os cannot be timed. The text says what would help.
+#[derive(Debug, thiserror::Error)]
+pub enum Unavailable {
+    /// This process may not load BPF programs.
+    #[error("the kernel allows BPF programs only to root, or with CAP_BPF and CAP_PERFMON")]
+    NoRights,
+    /// The kernel does not describe its types.
+    #[error(
+        "the kernel has no type information (/sys/kernel/btf/vmlinux): it needs CONFIG_DEBUG_INFO_BTF"
+    )]
+    NoBtf,
+    /// The kernel is locked down.
+    #[error(
+        "the kernel is locked down (confidentiality), and lets no BPF program read its memory: boot with \
+         lockdown=integrity or none"
+    )]
+    LockedDown,
+    /// Numbers of threads differ between this process and the kernel.
+    #[error(
+        "this process is in a PID namespace of its own: run outside of the container, or with --pid=host"
+    )]
+    PidNamespace,
+    /// The kernel's tracepoints or structures are others than the programs expect.
+    #[error("this kernel's block layer is unknown here ({0}): Linux 5.12 or later is needed")]
+    UnknownKernel(String),
+    /// No target is on a block device.
+    #[error("no job reads or writes a block device or a file on one")]
+    NoDevice,
+    /// It has been finished before.
+    #[error("the measurement has ended")]
+    Ended,
+    /// Anything else.
+    #[error("the BPF programs could not be loaded ({0})")]
+    Failed(String),
+}
+
+/// Number of the initial PID namespace (PROC_PID_INIT_INO).
+const INITIAL_PID_NAMESPACE: &str = "pid:[4026531836]";
+
+impl Unavailable {
+    /// The reasons that are known before a program is loaded.
+    pub(crate) fn check() -> Result<(), Unavailable> {
+        if std::fs::metadata("/sys/kernel/btf/vmlinux").is_err() {
+            return Err(Unavailable::NoBtf);
+        }
+        let lockdown = std::fs::read_to_string("/sys/kernel/security/lockdown").unwrap_or_default();
+        if lockdown.contains("[confidentiality]") {
+            return Err(Unavailable::LockedDown);
+        }
+        match std::fs::read_link("/proc/self/ns/pid") {
+            Ok(name) if name.as_os_str() != INITIAL_PID_NAMESPACE => Err(Unavailable::PidNamespace),
+            _ => Ok(()),
+        }
+    }
+
+    /// The reason behind an error, by its innermost cause.
+    fn from_causes(error: &(dyn Error + 'static)) -> Unavailable {
+        let (mut cause, mut text) = (Some(error), String::new());
+        while let Some(error) = cause {
+            if let Some(error) = error.downcast_ref::<io::Error>()
+                && error.kind() == io::ErrorKind::PermissionDenied
+            {
+                return Unavailable::NoRights;
+            }
+            (cause, text) = (error.source(), error.to_string());
+        }
+        let line = text.lines().next().unwrap_or_default();
+        Unavailable::Failed(line.to_owned())
+    }
+}
+
+impl From<EbpfError> for Unavailable {
+    fn from(error: EbpfError) -> Self {
+        match error {
+            EbpfError::RelocationError(error) => Unavailable::UnknownKernel(error.to_string()),
+            EbpfError::BtfRelocationError(error) => Unavailable::UnknownKernel(error.to_string()),
+            error => Unavailable::from_causes(&error),
+        }
+    }
+}
+
+impl From<ProgramError> for Unavailable {
+    fn from(error: ProgramError) -> Self {
+        match error {
+            ProgramError::Btf(error) => Unavailable::UnknownKernel(error.to_string()),
+            error => Unavailable::from_causes(&error),
+        }
+    }
+}
+
+impl From<BtfError> for Unavailable {
+    fn from(error: BtfError) -> Self {
+        Unavailable::from_causes(&error)
+    }
+}
+
+impl From<MapError> for Unavailable {
+    fn from(error: MapError) -> Self {
+        Unavailable::from_causes(&error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_by_the_kernel_is_told_as_missing_rights() {
+        let error = |kind: io::ErrorKind| MapError::CreateError {
+            name: "cells".into(),
+            io_error: kind.into(),
+        };
+        let refused = Unavailable::from(EbpfError::from(error(io::ErrorKind::PermissionDenied)));
+        assert!(refused.to_string().contains("CAP_BPF and CAP_PERFMON"), "{refused}");
+        let other = Unavailable::from(error(io::ErrorKind::OutOfMemory));
+        assert!(matches!(&other, Unavailable::Failed(text) if text.contains("memory")), "{other}");
+    }
+}

@@ -1,0 +1,108 @@
+//! The path of I/Os through the kernel, as its block layer was seen to handle them.
+
+use crate::{Bytes, Direction, Histogram, Nanos};
+use serde::{Deserialize, Serialize};
+
+/// The layers that the I/Os of a run passed, and who else used its devices.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Layers {
+    /// For each job, device and direction that had I/O.
+    pub paths: Vec<LayerPath>,
+    /// Requests of others on the same devices; the one that used most device time first.
+    pub others: Vec<OtherRequests>,
+    /// I/Os that were not timed because too many were in flight, or an event is missing.
+    pub lost: u64,
+    /// Requests that began before the measurement, or that no I/O of a process began.
+    pub unseen: u64,
+    /// I/Os of workers that read or wrote data of the filesystem itself. They are in no path.
+    pub metadata: u64,
+    /// Requests of processes for which there was no room in `others`.
+    pub unnamed: u64,
+}
+
+/// I/Os of a job on a device in one direction.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LayerPath {
+    /// Name of the job; empty if all jobs are counted together.
+    pub job: String,
+    /// Kernel name of the disk.
+    pub device_name: String,
+    /// Whether it lies below another device of the run.
+    pub is_member: bool,
+    /// `None`: flushes of the device's cache.
+    pub direction: Option<Direction>,
+    /// I/Os that the job itself counted in this direction; 0 for flushes.
+    pub job_ios: u64,
+    /// The job's mean latency of these, from the start of the system call to its end.
+    pub job_latency_ns: Option<f64>,
+    /// I/Os that entered the block layer.
+    pub ios: u64,
+    /// Their bytes.
+    pub bytes: Bytes,
+    /// Those that were added to a request of another I/O.
+    pub merged: u64,
+    /// Those that were split.
+    pub split: u64,
+    /// Parts that were split off, which are not in `ios`.
+    pub parts: u64,
+    /// Those that the driver gave back at least once.
+    pub requeued: u64,
+    /// Those that a kernel thread of io_uring submitted.
+    pub helped: u64,
+    /// Mean time from the start to the block layer; `None` unless each I/O of the job is one of `ios`.
+    pub submission_ns: Option<f64>,
+    /// Mean time from the completion in the block layer to the job's end of the I/O.
+    pub completion_ns: Option<f64>,
+    /// From the entry into the block layer until it has a request.
+    pub request: LayerTimes,
+    /// In the list of requests that its thread keeps before it hands them over.
+    pub plug: LayerTimes,
+    /// In the scheduler.
+    pub scheduler: LayerTimes,
+    /// In the driver and the device.
+    pub device: LayerTimes,
+    /// In all of these.
+    pub total: LayerTimes,
+}
+
+/// Times of one layer.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LayerTimes {
+    /// Their exact sum.
+    pub sum: Nanos,
+    /// Their distribution, to 3 %.
+    pub histogram: Histogram,
+}
+
+/// Requests that are not of the run's jobs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OtherRequests {
+    /// Name of the thread that submitted them.
+    pub name: String,
+    /// Kernel name of the disk.
+    pub device: String,
+    /// Whether it is a thread of this program.
+    pub own: bool,
+    /// Their number.
+    pub requests: u64,
+    /// Their bytes.
+    pub bytes: Bytes,
+    /// The time that they spent in the driver and the device, together.
+    pub device_time: Nanos,
+}
+
+/// When the I/Os of a worker began and ended, in sums: mean times to moments that were measured
+/// elsewhere follow from them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StampSums {
+    /// Number of I/Os.
+    pub ios: u64,
+    /// Sum of the starts, modulo 2^64, from the run's origin.
+    pub started: u64,
+    /// Sum of the ends.
+    pub ended: u64,
+}

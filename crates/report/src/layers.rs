@@ -1,0 +1,138 @@
+//! The layers of the I/Os: a table for each job, and who else used its disks.
+
+use crate::style::{Style, printable};
+use judge::{LayerTable, LayersJudged};
+use record::human;
+
+/// Other processes that are shown.
+const OTHERS: usize = 10;
+/// Width of the first column.
+const NAMES: usize = 14;
+
+/// The tables. Ends with an empty line.
+pub(crate) fn text(layers: &LayersJudged, style: &Style) -> String {
+    let mut out: String = layers.tables.iter().map(|layers| table(layers, style) + "\n").collect();
+    if layers.tables.is_empty() {
+        out += &style.paragraph("No I/O of the jobs reached a disk.", 0);
+    }
+    out += &others(layers, style);
+    out.extend(layers.gaps.iter().map(|gap| style.paragraph(gap, 0)));
+    out.trim_end().to_owned() + "\n\n"
+}
+
+fn table(layers: &LayerTable, style: &Style) -> String {
+    let what = layers.direction.map_or("flush", record::Direction::name);
+    let job = if layers.job.is_empty() { "all jobs" } else { &layers.job };
+    let below = if layers.is_member { ", below another disk of the run" } else { "" };
+    let head = format!("Layers of {}: {what} on {}{below}", printable(job), layers.device);
+    let mut out = style.bold(&head) + "\n";
+    let row = |name: &str, cells: [String; 5]| {
+        let cells: String = cells.iter().map(|cell| format!("{cell:>11}")).collect();
+        format!("  {name:<NAMES$}{cells}\n")
+    };
+    let title = ["mean", "p50", "p99", "p99.9", "share"].map(str::to_owned);
+    out += &row("", title);
+    let time = |ns: u64| human::time(ns as f64);
+    for layer in &layers.rows {
+        let [p50, p99, p999] =
+            layer.percentiles_ns.map_or_else(|| [""; 3].map(str::to_owned), |all| all.map(time));
+        let mean = human::time(layer.mean_ns);
+        out += &row(layer.layer.name(), [mean, p50, p99, p999, human::percent(layer.share)]);
+    }
+    let mut counts = vec![format!("{} I/Os timed", layers.ios)];
+    if let Some(job) = layers.job_ios.filter(|job| *job != layers.ios) {
+        counts.push(format!("the job made {job}"));
+    }
+    counts.extend(layers.events.iter().map(|(name, count)| format!("{count} {name}")));
+    let what = if layers.is_whole { "Mean latency" } else { "Mean time in the block layer" };
+    let latency = human::time(layers.latency_ns);
+    out + &style.paragraph(&format!("{what} {latency}; {}.", counts.join(", ")), 2)
+}
+
+fn others(layers: &LayersJudged, style: &Style) -> String {
+    if layers.others.is_empty() {
+        return String::new();
+    }
+    let head = format!(
+        "{:<18}{:<10}{:>12}{:>12}{:>14}{:>8}",
+        "Other requests", "disk", "requests", "data", "device time", "share"
+    );
+    let mut out = style.bold(&head) + "\n";
+    for other in layers.others.iter().take(OTHERS) {
+        let requests = &other.requests;
+        let name = printable(&requests.name);
+        let name = if requests.own { format!("{name} (own)") } else { name };
+        out += &format!(
+            "  {name:<16.16}{:<10}{:>12}{:>12}{:>14}{:>8}\n",
+            requests.device,
+            requests.requests,
+            human::size(requests.bytes.0 as f64),
+            human::time(requests.device_time.0 as f64),
+            human::percent(other.device_share),
+        );
+    }
+    if let Some(more) = layers.others.len().checked_sub(OTHERS).filter(|more| *more > 0) {
+        out += &format!("  and {more} more\n");
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use judge::{IoLayer, LayerRow, OtherUse};
+    use record::{Bytes, Direction, Nanos, OtherRequests};
+
+    #[test]
+    fn layers_are_rows_of_a_table() {
+        let row = |layer, mean_ns, percentiles_ns, share| LayerRow {
+            layer,
+            mean_ns,
+            percentiles_ns,
+            share,
+        };
+        let table = LayerTable {
+            job: "oltp".into(),
+            device: "nvme0n1".into(),
+            direction: Some(Direction::Read),
+            ios: 900,
+            job_ios: Some(1000),
+            is_whole: true,
+            latency_ns: 100_000.0,
+            rows: vec![
+                row(IoLayer::Device, 81_000.0, Some([80_000, 120_000, 2_000_000]), 0.81),
+                row(IoLayer::Outside, 19_000.0, None, 0.19),
+            ],
+            events: vec![("merged", 7)],
+            ..LayerTable::default()
+        };
+        let requests = OtherRequests {
+            name: "postgres".into(),
+            device: "nvme0n1".into(),
+            requests: 12,
+            bytes: Bytes(49152),
+            device_time: Nanos(1_500_000),
+            ..OtherRequests::default()
+        };
+        let layers = LayersJudged {
+            tables: vec![table],
+            others: vec![OtherUse { requests, device_share: 0.25 }],
+            gaps: vec!["3 requests had no known start.".into()],
+        };
+        let text = text(&layers, &Style::default());
+        let rows = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
+        let expected = [
+            "Layers of oltp: read on nvme0n1",
+            "mean p50 p99 p99.9 share",
+            "device 81 µs 80 µs 120 µs 2 ms 81 %",
+            "outside 19 µs 19 %",
+            "Mean latency 100 µs; 900 I/Os timed, the job made 1000, 7 merged.",
+            "",
+            "Other requests disk requests data device time share",
+            "postgres nvme0n1 12 48 KiB 1.5 ms 25 %",
+            "3 requests had no known start.",
+            "",
+        ];
+        assert_eq!(rows.collect::<Vec<_>>(), expected);
+    }
+}
