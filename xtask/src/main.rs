@@ -11,6 +11,7 @@ mod docs;
 mod fuzz;
 mod interrupt;
 mod lab;
+mod powercut;
 mod rooms;
 mod rust_text;
 mod test;
@@ -39,6 +40,8 @@ enum Command {
     Bench(bench::Options),
     /// Boot a guest with devices this machine lacks: health of disks, engines that speak to devices.
     Lab(lab::Options),
+    /// Cut the power of a guest whose disks honour flushes or lie, and check what is found.
+    Powercut(powercut::Options),
     /// Hold the engines of Ceph against a cluster of one node.
     Ceph,
     /// Make situations whose limit is known, and count where the verdict is right.
@@ -64,6 +67,7 @@ fn main() -> ExitCode {
         Command::Tidy => tidy::run(&root).map(|clean| u8::from(!clean)),
         Command::Bench(options) => bench::run(&root, &options).map(|()| 0),
         Command::Lab(options) => lab::run(&root, &options).map(|()| 0),
+        Command::Powercut(options) => powercut::run(&root, &options).map(|()| 0),
         Command::Ceph => test::ceph(&root),
         Command::Truth(options) => truth::run(&root, &options).map(|()| 0),
         Command::Comparisons(options) => comparisons::run(&root, &options).map(|()| 0),

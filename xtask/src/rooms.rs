@@ -191,8 +191,19 @@ pub const ROOMS: &[Room] = &[
 
 /// What the commands of this crate need: tables of the product and what they measure or damage.
 pub const XTASK_SEES: &[&str] = &[
-    "compat", "job", "judge", "live", "record", "report", "suite", "testbed", "remote", "trace",
+    "compat",
+    "job",
+    "judge",
+    "live",
+    "record",
+    "report",
+    "suite",
+    "testbed",
+    "remote",
+    "trace",
     "objects",
+    "powercut",
+    "test-servers",
 ];
 
 const BEGIN: &str = "<!-- Crates, written by `cargo xtask docs` from xtask/src/rooms.rs. -->\n";

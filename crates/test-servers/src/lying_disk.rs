@@ -45,12 +45,19 @@ pub struct LyingDisk<S = [u8; SECTOR]> {
     /// In the order of the writes.
     cache: Vec<Cached<S>>,
     writes: u64,
+    /// Sectors that a cut stores or loses together.
+    atom: usize,
 }
 
 impl LyingDisk {
     /// A disk of zeros.
     pub fn new(bytes: usize, lie: Lie, seed: u64) -> LyingDisk {
         LyingDisk::of(vec![[0; SECTOR]; bytes / SECTOR], lie, seed)
+    }
+
+    /// A disk that holds an image, of whole sectors.
+    pub fn holding(image: &[u8], lie: Lie, seed: u64) -> LyingDisk {
+        LyingDisk::of(image.as_chunks().0.to_vec(), lie, seed)
     }
 
     /// Its size, in bytes.
@@ -86,7 +93,12 @@ impl LyingDisk {
 impl<S: Copy> LyingDisk<S> {
     /// A disk whose sectors hold these.
     pub fn of(medium: Vec<S>, lie: Lie, seed: u64) -> LyingDisk<S> {
-        LyingDisk { lie, random: Seeded::new(seed), medium, cache: Vec::new(), writes: 0 }
+        LyingDisk { lie, random: Seeded::new(seed), medium, cache: Vec::new(), writes: 0, atom: 1 }
+    }
+
+    /// The same disk, on which a cut tears writes only at multiples of so many sectors.
+    pub fn tearing_at(self, sectors: usize) -> LyingDisk<S> {
+        LyingDisk { atom: sectors, ..self }
     }
 
     /// What is stored on the medium, by sector.
@@ -146,9 +158,22 @@ impl<S: Copy> LyingDisk<S> {
         }
     }
 
-    /// Cuts the power: any sector in the cache is stored or lost.
+    /// Cuts the power: any sector in the cache is stored or lost, or any group of sectors that the disk
+    /// does not tear.
     pub fn cut(&mut self) {
-        self.destage(|random, _| random.percent(50));
+        let atom = self.atom;
+        let mut last = None;
+        self.destage(|random, cached| {
+            let group = (cached.write, cached.sector / atom);
+            match last {
+                Some((known, is_stored)) if known == group => is_stored,
+                _ => {
+                    let is_stored = random.percent(50);
+                    last = Some((group, is_stored));
+                    is_stored
+                }
+            }
+        });
         self.cache.clear();
     }
 
@@ -199,6 +224,21 @@ mod tests {
             disk.cut();
             assert_eq!(disk.read(0, SECTOR), [2; SECTOR]);
         }
+    }
+
+    #[test]
+    fn a_disk_of_large_sectors_tears_no_write_within_them() {
+        let mut kept = 0;
+        for seed in 0..50 {
+            let mut disk = LyingDisk::holding(&[0; 16 * SECTOR], Lie::Honest, seed).tearing_at(8);
+            disk.write(0, &[1; 16 * SECTOR], false);
+            disk.cut();
+            for half in [disk.read(0, 8 * SECTOR), disk.read(8 * SECTOR, 8 * SECTOR)] {
+                assert!(half.iter().all(|byte| *byte == half[0]), "seed {seed}");
+                kept += u32::from(half[0]);
+            }
+        }
+        assert!((20..80).contains(&kept), "{kept}");
     }
 
     #[test]

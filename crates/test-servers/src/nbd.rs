@@ -75,6 +75,11 @@ impl Nbd {
         state.cuts += 1;
     }
 
+    /// Puts another disk in the place of this one. Connections to it have ended before.
+    pub fn replace(&self, disk: LyingDisk) {
+        self.shared.state().disk = disk;
+    }
+
     /// What is on the disk.
     pub fn read(&self, offset: usize, length: usize) -> Vec<u8> {
         self.shared.state().disk.read(offset, length)

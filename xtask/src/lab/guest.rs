@@ -1,10 +1,10 @@
 //! Running the guest, and wearing out one of its disks through QEMU's monitor.
 
 use super::image::{Device, Image};
+use super::monitor::Monitor;
 use anyhow::{Context, Result, ensure};
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::os::unix::net::UnixStream;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ const PATIENCE: Duration = Duration::from_secs(600);
 const DISK_BYTES: u64 = 64 << 20;
 
 /// NVMe's critical warning: spare below its threshold, and degraded reliability.
-const WEAR: &str = "qom-set /machine/peripheral/worn smart_critical_warning 5\n";
+const WEAR: &str = "qom-set /machine/peripheral/worn smart_critical_warning 5";
 
 /// A process that is killed with the value.
 struct Guest(Child);
@@ -80,20 +80,5 @@ fn start(directory: &Path, image: &Image, monitor: &Path, devices: &[Device]) ->
 }
 
 fn wear(monitor: &Path) -> Result<()> {
-    let mut monitor = UnixStream::connect(monitor).context("QEMU's monitor")?;
-    monitor.set_read_timeout(Some(Duration::from_secs(10)))?;
-    // A monitor whose user has gone forgets what it was told: it is left when it asks for more.
-    await_prompt(&mut monitor)?;
-    monitor.write_all(WEAR.as_bytes()).context("QEMU's monitor")?;
-    await_prompt(&mut monitor)
-}
-
-fn await_prompt(monitor: &mut UnixStream) -> Result<()> {
-    let mut said = Vec::new();
-    let mut byte = [0];
-    while !said.ends_with(b"(qemu) ") {
-        monitor.read_exact(&mut byte).context("QEMU's monitor says no more")?;
-        said.push(byte[0]);
-    }
-    Ok(())
+    Monitor::connect(monitor)?.command(WEAR).map(drop)
 }

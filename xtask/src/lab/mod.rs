@@ -6,11 +6,13 @@ mod engines;
 mod guest;
 mod health;
 mod image;
+mod monitor;
 
 use crate::cargo;
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-pub use image::Content;
+pub use image::{Content, Image, make};
+pub use monitor::Monitor;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 

@@ -6,7 +6,7 @@ mod programs;
 mod quick;
 mod suite;
 
-use crate::{cargo, lab, tidy};
+use crate::{cargo, lab, powercut, tidy};
 use anyhow::{Context, Result};
 use clap::Args;
 use programs::Job;
@@ -33,6 +33,9 @@ const CHEAP: &[(&str, Stage)] = &[
     ("format", |root| run_cargo(root, &["fmt", "--all", "--check"])),
     ("tidy", |root| tidy::run(root).map(|clean| u8::from(!clean))),
 ];
+
+/// What is run in guests, with the program that was built.
+const GUESTS: &[(&str, Stage)] = &[("lab", lab::quick), ("powercut", powercut::quick)];
 
 /// Runs the stages in `root` and returns the exit code of the first that fails, or 0. When tests ran,
 /// the last line printed is their total: `123 passed, 0 failed`.
@@ -75,9 +78,11 @@ fn full(root: &Path, all: bool) -> Result<u8> {
         beside("clippy", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
         beside("rustdoc", &["doc", "--quiet", "--workspace", "--no-deps"]),
     ];
-    let code = timed("lab", || lab::quick(root))?;
-    if code != 0 {
-        return Ok(code);
+    for (name, stage) in GUESTS {
+        let code = timed(name, || stage(root))?;
+        if code != 0 {
+            return Ok(code);
+        }
     }
     tests(jobs, lints)
 }

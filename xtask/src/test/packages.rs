@@ -72,6 +72,9 @@ const NEEDED: &[Package] = &[
     Package { name: "llvm", program: "llvm-strip" },
     Package { name: "bpftool", program: "bpftool" },
     Package { name: "bpftrace", program: "bpftrace" },
+    Package { name: "mdadm", program: "mdadm" },
+    Package { name: "dmsetup", program: "dmsetup" },
+    Package { name: "sqlite3", program: "sqlite3" },
     // Renders the man page.
     Package { name: "groff-base", program: "groff" },
 ];

@@ -1,0 +1,288 @@
+//! The cuts of one case: write, cut, power on again, check.
+
+use super::cases::{Case, DISK, Expected, Left};
+use super::machine::{Guest, Machine};
+use super::write_log;
+use anyhow::{Context, Result, bail, ensure};
+use powercut::promises::{self, Promises};
+use record::SplitMix64;
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use test_servers::{Lie, LyingDisk, Nbd};
+
+/// How long the first promises may take.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// The host, as the guest sees it.
+const HOST: &str = "10.0.2.2";
+
+/// What SQLite's rows are written by: each is promised outside once it is committed.
+const WITNESS: &str = "(sqlite3 /mnt/test.db 'create table t(n)'; n=0; \
+     while n=$((n+1)); sqlite3 /mnt/test.db \"insert into t values($n)\"; do echo \"ROW $n\"; done) &";
+
+/// What cuts showed.
+#[derive(Default)]
+pub struct Sum {
+    /// Cuts.
+    pub cuts: u64,
+    /// Cuts in which promises were broken.
+    pub bad_cuts: u64,
+    /// Promises that were checked.
+    pub checked: u64,
+    /// Promises that were broken.
+    pub broken: u64,
+    /// What the witness says, filesystems that did not mount.
+    pub notes: BTreeSet<String>,
+    /// Rows that SQLite had committed before the cuts.
+    pub witness_rows: u64,
+    /// Cuts after which such a row was gone.
+    pub witness_lost: u64,
+}
+
+impl Sum {
+    /// Whether the cuts showed it.
+    pub fn is_as_expected(&self, expected: Expected) -> bool {
+        let has_kept = self.checked > 0 && self.bad_cuts == 0 && self.witness_lost == 0;
+        match expected {
+            Expected::Kept => has_kept,
+            Expected::Found => self.bad_cuts > 0,
+        }
+    }
+}
+
+/// The cuts of one case, with the server of its promises.
+pub struct Trials<'a> {
+    case: &'a Case,
+    guest: &'a Guest,
+    disks: &'a [Nbd],
+    /// The formatted image of vda.
+    image: Vec<u8>,
+    /// Where the promises are kept.
+    promises: PathBuf,
+    server: Child,
+    port: u16,
+}
+
+impl Drop for Trials<'_> {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+impl<'a> Trials<'a> {
+    /// Formats the disk and starts the server.
+    pub fn new(
+        program: &Path,
+        directory: &Path,
+        case: &'a Case,
+        guest: &'a Guest,
+        disks: &'a [Nbd],
+    ) -> Result<Trials<'a>> {
+        let image = image(&directory.join("image"), case)?;
+        let promises = directory.join("promises").join(case.name);
+        let _ = fs::remove_dir_all(&promises);
+        fs::create_dir_all(&promises)?;
+        let mut server = Command::new(program)
+            .args(["powercut", "serve", "--listen=127.0.0.1:0", "--directory"])
+            .arg(&promises)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .context("fathom powercut serve")?;
+        let mut line = String::new();
+        BufReader::new(server.stdout.take().context("no output")?).read_line(&mut line)?;
+        let port = line.trim().rsplit(':').next().unwrap_or_default().parse();
+        let port = port.with_context(|| format!("the server's address is '{}'", line.trim()))?;
+        Ok(Trials { case, guest, disks, image, promises, server, port })
+    }
+
+    /// Cuts the power so often; of a storage that loses data, until it is found.
+    pub fn run(&self, cuts: u64, seed: u64) -> Result<Sum> {
+        let mut sum = Sum::default();
+        for cut in 0..cuts {
+            let seed = SplitMix64::nth(seed, cut);
+            // A good storage is used again as the cut left it.
+            if cut == 0 || self.is_fresh_each_time() {
+                self.put_in(seed);
+            }
+            self.cut_once(seed, &mut sum)
+                .with_context(|| format!("{}, cut {}", self.case.name, cut + 1))?;
+            if sum.bad_cuts > 0 {
+                break;
+            }
+        }
+        Ok(sum)
+    }
+
+    /// Whether disks that were cut are of no more use.
+    fn is_fresh_each_time(&self) -> bool {
+        self.case.expected == Expected::Found || self.case.left != Left::Disk
+    }
+
+    /// Puts fresh disks in.
+    fn put_in(&self, seed: u64) {
+        for (at, (nbd, lie)) in self.disks.iter().zip(self.case.lies).enumerate() {
+            let seed = SplitMix64::nth(seed, at as u64);
+            let disk = match at {
+                0 => LyingDisk::holding(&self.image, lie, seed),
+                _ => LyingDisk::new(DISK as usize, lie, seed),
+            };
+            nbd.replace(disk.tearing_at(self.case.atom));
+        }
+    }
+
+    fn cut_once(&self, seed: u64, sum: &mut Sum) -> Result<()> {
+        let Case { set_up, target, options, .. } = self.case;
+        let before = self.runs()?;
+        let mut random = SplitMix64::new(seed);
+        let mut machine = self.guest.power_on()?;
+        // What is mounted for a first cut is there after the next.
+        let set_up = match sum.cuts == 0 || self.is_fresh_each_time() {
+            true => set_up,
+            false => self.case.set_up_again,
+        };
+        let witness = if self.case.has_witness { WITNESS } else { "" };
+        machine.send(&format!(
+            "{set_up} && {{ {witness} fathom powercut write {target} --to={HOST}:{} --seed={seed} \
+             {options} & }} || echo NOT SET UP",
+            self.port
+        ))?;
+        let run = self.wait_for_promises(&mut machine, &before, 5 + random.below(60))?;
+        if self.case.has_witness {
+            let row = format!("ROW {}", 1 + random.below(5));
+            while !machine.said().contains(&row) {
+                machine.next_line(PATIENCE)?.context("SQLite commits nothing")?;
+            }
+        }
+        std::thread::sleep(Duration::from_millis(random.below(100)));
+        let rows = machine.said().iter().filter_map(|line| line.strip_prefix("ROW ")).next_back();
+        let rows: u64 = rows.map_or(Ok(0), str::parse).context("a row of SQLite")?;
+        self.cut(machine)?;
+        self.check(run, rows, sum)
+    }
+
+    fn cut(&self, mut machine: Machine) -> Result<()> {
+        if self.case.left == Left::Disk {
+            drop(machine);
+            self.disks.iter().for_each(Nbd::cut);
+            return Ok(());
+        }
+        // The log is written after the acknowledgements that it is about: the tester alone is killed.
+        machine.send("killall -9 fathom; sleep 1; dmsetup remove logged && echo LOGGED")?;
+        machine.wait_for("LOGGED")?;
+        drop(machine);
+        let log = self.disks[1].read(0, DISK as usize);
+        let writes = write_log::parse(&log)?;
+        let kept = match self.case.left {
+            Left::ShortLog => writes.len() * 9 / 10,
+            Left::Log | Left::Disk => writes.len(),
+        };
+        let image = write_log::replayed(&writes[..kept], DISK as usize);
+        self.disks.iter().for_each(Nbd::cut);
+        self.disks[0].replace(LyingDisk::holding(&image, Lie::Honest, 0));
+        Ok(())
+    }
+
+    /// The runs whose promises are kept.
+    fn runs(&self) -> Result<BTreeSet<u64>> {
+        let mut runs = BTreeSet::new();
+        for entry in fs::read_dir(&self.promises)? {
+            let name = entry?.file_name();
+            let stem = name.to_str().and_then(|name| name.strip_suffix(".promises"));
+            runs.extend(stem.and_then(|stem| u64::from_str_radix(stem, 16).ok()));
+        }
+        Ok(runs)
+    }
+
+    fn read(&self, run: u64) -> Result<Promises> {
+        Ok(promises::read(&fs::read(self.promises.join(format!("{run:016x}.promises")))?))
+    }
+
+    /// Waits until each thread has a promise, and all together have so many. Returns the run.
+    fn wait_for_promises(
+        &self,
+        machine: &mut Machine,
+        before: &BTreeSet<u64>,
+        count: u64,
+    ) -> Result<u64> {
+        let begun = Instant::now();
+        loop {
+            if let Some(line) = machine.next_line(Duration::from_millis(20))? {
+                let is_error = line.contains("NOT SET UP") || line.starts_with("fathom: error");
+                ensure!(!is_error, "{}", machine.said().join("\n"));
+            }
+            if let Some(run) = self.runs()?.difference(before).next() {
+                let promises = self.read(*run)?;
+                let streams = promises.session.as_ref().map_or(1, |session| session.streams.len());
+                let made = promises.durable.values().sum::<u64>();
+                if promises.durable.len() == streams && made >= count {
+                    return Ok(*run);
+                }
+            }
+            if begun.elapsed() > PATIENCE {
+                bail!("no promises; the guest said: {}", machine.said().join("\n"));
+            }
+        }
+    }
+
+    fn check(&self, run: u64, rows: u64, sum: &mut Sum) -> Result<()> {
+        let Case { set_up_again, checked, .. } = self.case;
+        let check =
+            format!("fathom powercut check {checked} --from={HOST}:{} --run={run:016x}", self.port);
+        let witness = if self.case.has_witness {
+            "echo WITNESS $(sqlite3 /mnt/test.db 'pragma integrity_check; select max(n) from t' 2>&1); "
+        } else {
+            ""
+        };
+        let mut machine = self.guest.power_on()?;
+        machine.send(&format!(
+            "if {set_up_again}; then {witness} {check} >/tmp/report 2>&1; echo CHECKED $?; \
+             else {check} --unmountable >/tmp/report 2>&1; echo UNMOUNTABLE $?; fi; \
+             head -c 20000 /tmp/report; umount /mnt 2>/dev/null; mdadm --stop /dev/md0 2>/dev/null; sync; \
+             echo OFF"
+        ))?;
+        machine.wait_for("OFF")?;
+        let said = machine.said().to_vec();
+        let report = || said.join("\n");
+        let promises = self.read(run)?;
+        let found = promises.checks.last().with_context(|| format!("no check: {}", report()))?;
+        ensure!(found.is_cut, "the check does not count as a cut: {}", report());
+        let judged = || found.classes.iter().filter(|class| class.class.promises());
+        sum.cuts += 1;
+        sum.checked += judged().map(|class| class.checked()).sum::<u64>();
+        sum.broken += found.broken();
+        sum.bad_cuts += u64::from(found.broken() > 0);
+        if found.broken() > 0 {
+            fs::write(self.promises.join("report.txt"), report())?;
+        }
+        if said.iter().any(|line| line.starts_with("UNMOUNTABLE")) {
+            sum.notes.insert("does not mount after the cut".to_owned());
+        }
+        if let Some(witness) = said.iter().find_map(|line| line.strip_prefix("WITNESS")) {
+            sum.witness_rows += rows;
+            let kept = witness.trim().strip_prefix("ok ").and_then(|n| n.parse::<u64>().ok());
+            if kept.unwrap_or(0) < rows {
+                sum.witness_lost += 1;
+                sum.notes.insert(format!("SQLite had committed {rows} rows: {}.", witness.trim()));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The image of vda: formatted by a program of this machine, or zeros.
+fn image(path: &Path, case: &Case) -> Result<Vec<u8>> {
+    let [program, arguments @ ..] = case.format else { return Ok(vec![0; DISK as usize]) };
+    fs::File::create(path)?.set_len(DISK)?;
+    let output = testbed::command(program).args(arguments).arg(path).output();
+    let output = output.with_context(|| (*program).to_owned())?;
+    ensure!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
+    let image = fs::read(path)?;
+    fs::remove_file(path)?;
+    Ok(image)
+}
