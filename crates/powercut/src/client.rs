@@ -1,6 +1,7 @@
 //! The tester's side of the connection.
 
 use crate::protocol::{Answer, Challenge, PROTOCOL, Reply, Request, Side, is_proof, proof};
+use crate::tls::{ClientTls, Wire};
 use remote::FrameError;
 use std::io;
 use std::net::{TcpStream, ToSocketAddrs};
@@ -36,10 +37,19 @@ pub enum ClientError {
 /// A connection to a server, made again when it breaks.
 pub struct Client {
     address: String,
-    token: Option<String>,
+    access: Access,
     /// How long to try to reach the server again.
     patience: Duration,
-    stream: Option<TcpStream>,
+    stream: Option<Box<dyn Wire>>,
+}
+
+/// What a server asks of its testers, and they of it.
+#[derive(Clone, Default)]
+pub struct Access {
+    /// The token that both sides know.
+    pub token: Option<String>,
+    /// What is trusted, if the connection is encrypted.
+    pub tls: Option<ClientTls>,
 }
 
 impl Client {
@@ -49,15 +59,10 @@ impl Client {
     /// See [`ClientError`].
     pub fn connect(
         address: &str,
-        token: Option<&str>,
+        access: Access,
         patience: Duration,
     ) -> Result<Client, ClientError> {
-        let mut client = Client {
-            address: address.to_owned(),
-            token: token.map(str::to_owned),
-            patience,
-            stream: None,
-        };
+        let mut client = Client { address: address.to_owned(), access, patience, stream: None };
         client.stream = Some(client.greet()?);
         Ok(client)
     }
@@ -67,7 +72,7 @@ impl Client {
     /// # Errors
     /// See [`ClientError`].
     pub fn another(&self) -> Result<Client, ClientError> {
-        Client::connect(&self.address, self.token.as_deref(), self.patience)
+        Client::connect(&self.address, self.access.clone(), self.patience)
     }
 
     /// Sends a request and waits for its reply. Requests can be sent twice: the server knows a promise
@@ -93,20 +98,20 @@ impl Client {
     }
 
     fn attempt(&mut self, request: &Request) -> Result<Reply, ClientError> {
-        let stream = match self.stream.take() {
+        let mut stream = match self.stream.take() {
             Some(stream) => stream,
             None => self.greet()?,
         };
-        remote::write(&stream, request).map_err(|error| self.unreachable(&error))?;
-        let reply = read(&stream).map_err(|error| self.unreachable(&error))?;
+        remote::write(&mut stream, request).map_err(|error| self.unreachable(&error))?;
+        let reply = read(&mut stream).map_err(|error| self.unreachable(&error))?;
         self.stream = Some(stream);
         Ok(reply)
     }
 
-    fn greet(&self) -> Result<TcpStream, ClientError> {
-        let stream = self.open().map_err(|error| self.unreachable(&error))?;
-        let challenge: Challenge = read(&stream).map_err(|error| self.unreachable(&error))?;
-        let token = match (&self.token, challenge.has_token) {
+    fn greet(&self) -> Result<Box<dyn Wire>, ClientError> {
+        let mut stream = self.open().map_err(|error| self.unreachable(&error))?;
+        let challenge: Challenge = read(&mut stream).map_err(|error| self.no_greeting(&error))?;
+        let token = match (&self.access.token, challenge.has_token) {
             (None, true) => {
                 return Err(self.refused("it wants a token; give --token-file".into()));
             }
@@ -121,9 +126,9 @@ impl Client {
         };
         let nonce = &challenge.nonce;
         let own = token.map(|token| proof(token, nonce, Side::Tester));
-        remote::write(&stream, &Answer { protocol: PROTOCOL, proof: own })
+        remote::write(&mut stream, &Answer { protocol: PROTOCOL, proof: own })
             .map_err(|error| self.unreachable(&error))?;
-        match read(&stream).map_err(|error| self.unreachable(&error))? {
+        match read(&mut stream).map_err(|error| self.unreachable(&error))? {
             Reply::Refused(why) => Err(self.refused(why)),
             Reply::Welcome(given)
                 if token
@@ -135,7 +140,19 @@ impl Client {
         }
     }
 
-    fn open(&self) -> io::Result<TcpStream> {
+    /// The error of a server that says nothing that is understood.
+    fn no_greeting(&self, error: &FrameError) -> ClientError {
+        let is_silent = matches!(error, FrameError::Io(error) if is_timeout(error));
+        let is_plain = is_silent && self.access.tls.is_none();
+        match is_plain {
+            true => self.unreachable(
+                &"it does not greet; if it was started with --tls-cert, give --tls-ca",
+            ),
+            false => self.unreachable(error),
+        }
+    }
+
+    fn open(&self) -> io::Result<Box<dyn Wire>> {
         let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
         for address in self.address.to_socket_addrs()? {
             match TcpStream::connect_timeout(&address, TIMEOUT) {
@@ -143,7 +160,10 @@ impl Client {
                     stream.set_nodelay(true)?;
                     stream.set_read_timeout(Some(TIMEOUT))?;
                     stream.set_write_timeout(Some(TIMEOUT))?;
-                    return Ok(stream);
+                    return match &self.access.tls {
+                        Some(tls) => tls.connect(&self.address, stream),
+                        None => Ok(Box::new(stream)),
+                    };
                 }
                 Err(error) => last = error,
             }
@@ -160,6 +180,10 @@ impl Client {
     }
 }
 
-fn read<T: serde::de::DeserializeOwned>(stream: &TcpStream) -> Result<T, FrameError> {
+fn is_timeout(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
+}
+
+fn read<T: serde::de::DeserializeOwned>(stream: &mut dyn Wire) -> Result<T, FrameError> {
     remote::read(stream, remote::LIMIT_RECORD)
 }

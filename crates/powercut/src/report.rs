@@ -91,22 +91,7 @@ impl Report<'_> {
         let mut out = format!("{}\n", style.bold(&format!("{} on {}", target.path, target.host)));
         let _ = writeln!(out, "run {run:016x}, seed {}\n", self.session.seed);
         out += &style.paragraph(&self.verdict(), 0);
-        let _ = writeln!(out, "\n{:<17}{TITLES}", "class");
-        for class in &self.checked.classes {
-            let _ = writeln!(
-                out,
-                "{:<17}{:>8}{:>10}{:>7}{:>6}{:>6}{:>6}{:>10}{:>10}",
-                class.class.name(),
-                class.made,
-                class.replaced,
-                class.kept,
-                class.lost,
-                class.old,
-                class.torn,
-                class.misplaced,
-                class.reordered
-            );
-        }
+        out += &table(&self.checked.classes);
         self.losses_text(&mut out, style);
         let rates = self.rates();
         if !rates.is_empty() {
@@ -217,6 +202,47 @@ impl Report<'_> {
     }
 }
 
+/// What each class kept and lost.
+fn table(classes: &[ClassResult]) -> String {
+    let mut out = format!("\n{:<17}{TITLES}\n", "class");
+    for class in classes {
+        let _ = writeln!(
+            out,
+            "{:<17}{:>8}{:>10}{:>7}{:>6}{:>6}{:>6}{:>10}{:>10}",
+            class.class.name(),
+            class.made,
+            class.replaced,
+            class.kept,
+            class.lost,
+            class.old,
+            class.torn,
+            class.misplaced,
+            class.reordered
+        );
+    }
+    out
+}
+
+/// An archived report, as text: what [`Report::json`] made, without the single losses.
+pub fn archived(report: &Value, style: &Style) -> String {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let list = |key: &str| report[key].as_array().into_iter().flatten().map(text);
+    let target = &report["target"];
+    let title = format!("{} on {}", text(&target["path"]), text(&target["host"]));
+    let mut out = format!("{}\n", style.bold(&title));
+    let _ = writeln!(out, "run {}, seed {}\n", text(&report["run"]), report["seed"]);
+    out += &style.paragraph(&text(&report["verdict"]), 0);
+    let classes: Result<Vec<ClassResult>, _> = serde_json::from_value(report["classes"].clone());
+    out += &table(&classes.unwrap_or_default());
+    for (heading, key) in [("Likely layer", "likely_layers"), ("Notes", "notes")] {
+        let items: Vec<String> = list(key).map(|item| style.paragraph(&item, 2)).collect();
+        if !items.is_empty() {
+            out += &(style.heading(heading) + &items.concat());
+        }
+    }
+    out
+}
+
 /// The columns of the table, behind the class.
 const TITLES: &str = "    made  replaced   kept  lost   old  torn misplaced reordered";
 
@@ -295,6 +321,17 @@ fn ranges(bad: &[(u16, u16)]) -> String {
         false => format!("{first}-{last}"),
     };
     record::human::list_up_to(&bad.iter().map(one).collect::<Vec<_>>(), 6)
+}
+
+/// What a campaign of so many cuts can show, to be said before it.
+pub fn outlook_of(cuts: u64) -> String {
+    let bound = Rate::new(0, cuts);
+    let cuts = counted(cuts as usize, "cut");
+    format!(
+        "{cuts} without a loss show that {} of the cuts lose data, at 95 %. A device that fails in a larger \
+         share of them is found with a probability of 95 % or more.",
+        bound.text()
+    )
 }
 
 /// What a number of cuts can show, to be said before them.
@@ -402,6 +439,13 @@ mod tests {
         assert_eq!((&json["broken"], &json["classes"][0]["old"]), (&json!(1), &json!(1)));
         assert_eq!(json["losses"][0]["outcome"], "old-generation");
         assert_eq!(json["all_cuts"][0]["cuts"]["trials"], 2);
+        let text = archived(&json, &Style::default());
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for part in ["/data/<x> on db1", "1 of 20 promises were broken", "fsync 30 10 19 0 1 0 0 1"]
+        {
+            assert!(text.contains(part), "{part}\n{text}");
+        }
+        assert!(text.contains("Likely layer Device") && text.contains("Notes"), "{text}");
         let html = with_report(vec![loss(Outcome::OldGeneration)], |report| report.html());
         assert!(html.contains("/data/&lt;x&gt;") && html.contains("generation 1 is"), "{html}");
     }
@@ -410,5 +454,8 @@ mod tests {
     fn the_outlook_says_what_cuts_can_show() {
         let text = outlook();
         assert!(text.contains("below 26 % of the cuts") && text.contains("2995 cuts"), "{text}");
+        assert!(
+            outlook_of(40).contains("40 cuts without a loss show that below 7.2 % of the cuts")
+        );
     }
 }

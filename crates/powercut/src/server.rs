@@ -5,6 +5,7 @@ use crate::protocol::{
     Answer, Challenge, Kept, PROTOCOL, REQUEST_MAX, Reply, Request, Side, is_proof, proof,
 };
 use crate::session::Session;
+use crate::tls::{ServerTls, Wire};
 use remote::FrameError;
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -17,6 +18,9 @@ use std::time::{Duration, SystemTime};
 /// The end of the names of its files.
 const EXTENSION: &str = "promises";
 
+/// The file with the numbers of the sessions, in the order in which they began. Clocks step.
+const ORDER: &str = "order";
+
 /// How long a connection may take to identify itself.
 const GREETING: Duration = Duration::from_secs(10);
 
@@ -24,6 +28,7 @@ const GREETING: Duration = Duration::from_secs(10);
 pub struct Server {
     directory: PathBuf,
     token: Option<String>,
+    tls: Option<ServerTls>,
     logs: Mutex<BTreeMap<u64, Log>>,
 }
 
@@ -43,7 +48,13 @@ impl Server {
     /// When the directory cannot be made.
     pub fn new(directory: &Path, token: Option<String>) -> io::Result<Server> {
         fs::create_dir_all(directory)?;
-        Ok(Server { directory: directory.to_owned(), token, logs: Mutex::default() })
+        let directory = directory.to_owned();
+        Ok(Server { directory, token, tls: None, logs: Mutex::default() })
+    }
+
+    /// The same server, with encrypted connections.
+    pub fn encrypted(self, tls: ServerTls) -> Server {
+        Server { tls: Some(tls), ..self }
     }
 
     /// Serves each connection in a thread, for ever.
@@ -57,27 +68,33 @@ impl Server {
             let server = Arc::clone(self);
             std::thread::Builder::new().spawn(move || {
                 // Whatever ends a connection, the promises are kept; a tester without power ends most.
-                let _ = server.converse(&stream);
+                let _ = server.converse(stream);
             })?;
         }
         Ok(())
     }
 
-    fn converse(&self, stream: &TcpStream) -> Result<(), FrameError> {
-        stream.set_nodelay(true).map_err(FrameError::Io)?;
-        stream.set_read_timeout(Some(GREETING)).map_err(FrameError::Io)?;
+    fn converse(&self, socket: TcpStream) -> Result<(), FrameError> {
+        socket.set_nodelay(true).map_err(FrameError::Io)?;
+        socket.set_read_timeout(Some(GREETING)).map_err(FrameError::Io)?;
+        let timeouts = socket.try_clone().map_err(FrameError::Io)?;
+        let mut stream: Box<dyn Wire> = match &self.tls {
+            Some(tls) => tls.accept(socket).map_err(FrameError::Io)?,
+            None => Box::new(socket),
+        };
+        let stream = &mut stream;
         let nonce = nonce().map_err(FrameError::Io)?;
         let has_token = self.token.is_some();
         send(stream, &Challenge { protocol: PROTOCOL, nonce, has_token })?;
-        let answer: Answer = remote::read(stream, remote::LIMIT_GREETING)?;
+        let answer: Answer = remote::read(&mut *stream, remote::LIMIT_GREETING)?;
         if let Err(why) = self.admit(&answer, &nonce) {
             return send(stream, &Reply::Refused(why));
         }
         let own = self.token.as_ref().map(|token| proof(token, &nonce, Side::Server));
         send(stream, &Reply::Welcome(own))?;
-        stream.set_read_timeout(None).map_err(FrameError::Io)?;
+        timeouts.set_read_timeout(None).map_err(FrameError::Io)?;
         loop {
-            let reply = match remote::read(stream, REQUEST_MAX) {
+            let reply = match remote::read(&mut *stream, REQUEST_MAX) {
                 Ok(request) => self.reply(request).unwrap_or_else(Reply::Refused),
                 Err(FrameError::Closed) => return Ok(()),
                 Err(error) => return Err(error),
@@ -140,6 +157,13 @@ impl Server {
             OpenOptions::new().append(true).create_new(true).open(&path).map_err(failed)?;
         let line = promises::line(0, &Entry::Start(session.clone()));
         file.write_all(line.as_bytes()).map_err(failed)?;
+        let order = self.directory.join(ORDER);
+        OpenOptions::new()
+            .append(true)
+            .create(true)
+            .open(&order)
+            .and_then(|mut file| file.write_all(format!("{:016x}\n", session.run).as_bytes()))
+            .map_err(|error| keeping(&order, &error))?;
         logs.insert(session.run, Log { file, session, durable: BTreeMap::new(), next: 1 });
         Ok(Reply::Kept)
     }
@@ -202,7 +226,9 @@ impl Server {
 
     fn list(&self) -> Result<Vec<Kept>, String> {
         let failed = |error| keeping(&self.directory, &error);
-        let mut found: Vec<(SystemTime, Kept)> = Vec::new();
+        let order = fs::read_to_string(self.directory.join(ORDER)).unwrap_or_default();
+        let order: Vec<&str> = order.lines().collect();
+        let mut found: Vec<(Option<usize>, SystemTime, Kept)> = Vec::new();
         for entry in fs::read_dir(&self.directory).map_err(failed)? {
             let path = entry.map_err(failed)?.path();
             let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
@@ -211,13 +237,15 @@ impl Server {
             let read = promises::read(&fs::read(&path).map_err(failed)?);
             let target = read.session.map(|session| session.target).unwrap_or_default();
             let checked = read.checks.last().cloned();
-            // The order in which they were written, by this machine's clock alone.
+            // Those that came from another directory are in the order of this machine's clock, before
+            // all others.
+            let place = order.iter().position(|line| *line == stem);
             let made = fs::metadata(&path).and_then(|m| m.created().or_else(|_| m.modified()));
             let kept = Kept { run, host: target.host, path: target.path, checked };
-            found.push((made.map_err(failed)?, kept));
+            found.push((place, made.map_err(failed)?, kept));
         }
-        found.sort_by_key(|(made, kept)| (*made, kept.run));
-        Ok(found.into_iter().map(|(_, kept)| kept).collect())
+        found.sort_by_key(|(place, made, kept)| (*place, *made, kept.run));
+        Ok(found.into_iter().map(|(_, _, kept)| kept).collect())
     }
 }
 
@@ -233,7 +261,7 @@ fn keeping(path: &Path, error: &io::Error) -> String {
     format!("the server cannot keep promises in {}: {error}", path.display())
 }
 
-fn send(stream: &TcpStream, message: &impl serde::Serialize) -> Result<(), FrameError> {
+fn send(stream: &mut dyn Wire, message: &impl serde::Serialize) -> Result<(), FrameError> {
     remote::write(stream, message).map_err(FrameError::Io)
 }
 

@@ -2,13 +2,14 @@
 
 use crate::check::{Outcome, StreamResult, check_stream, sectors};
 use crate::class::Class;
-use crate::client::{Client, ClientError};
+use crate::client::{Access, Client, ClientError};
 use crate::promises::Promises;
 use crate::protocol::{Reply, Request};
 use crate::sector::SECTOR;
 use crate::server::Server;
 use crate::session::{Session, TargetIdentity, TargetShape, Write};
 use crate::storage::Storage;
+use crate::tls::{ClientTls, ServerTls};
 use crate::write::{End, Progress, session, write};
 use std::io;
 use std::net::TcpListener;
@@ -22,7 +23,11 @@ const DISK: usize = 256 << 10;
 
 /// Serves promises of a directory on a free port. Returns its address.
 fn serve(directory: &Path, token: Option<&str>) -> String {
-    let server = Arc::new(Server::new(directory, token.map(str::to_owned)).unwrap());
+    serving(Server::new(directory, token.map(str::to_owned)).unwrap())
+}
+
+fn serving(server: Server) -> String {
+    let server = Arc::new(server);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     std::thread::spawn(move || server.serve(&listener));
@@ -30,7 +35,8 @@ fn serve(directory: &Path, token: Option<&str>) -> String {
 }
 
 fn connect(address: &str, token: Option<&str>) -> Result<Client, ClientError> {
-    Client::connect(address, token, Duration::ZERO)
+    let access = Access { token: token.map(str::to_owned), tls: None };
+    Client::connect(address, access, Duration::ZERO)
 }
 
 fn fetch(client: &mut Client, run: u64) -> Promises {
@@ -174,6 +180,60 @@ fn promises_outlive_a_restart_of_the_server() {
     let promises = fetch(&mut client, 5);
     assert_eq!((promises.durable[&0], promises.session.as_ref()), (3, Some(&session)));
     assert_eq!(promises.damage.len(), 1, "{promises:?}");
+}
+
+#[test]
+fn sessions_are_in_the_order_in_which_they_began_whatever_clocks_say() {
+    let directory = testbed::scratch();
+    let mut client = connect(&serve(directory.path(), None), None).unwrap();
+    for run in [9, 4, 6] {
+        let started_unix_ms = 1_000_000 - run;
+        let session = Session { started_unix_ms, ..new_session(run, &[Class::Fsync]) };
+        client.request(&Request::Start(session)).unwrap();
+    }
+    // The first file is as if it were made last.
+    let first = directory.path().join("0000000000000009.promises");
+    let bytes = std::fs::read(&first).unwrap();
+    std::fs::remove_file(&first).unwrap();
+    std::fs::write(&first, bytes).unwrap();
+    let listed = match client.request(&Request::List).unwrap() {
+        Reply::Sessions(kept) => kept.iter().map(|kept| kept.run).collect::<Vec<_>>(),
+        reply => panic!("{reply:?}"),
+    };
+    assert_eq!(listed, [9, 4, 6]);
+}
+
+#[test]
+fn an_encrypted_connection_needs_the_authority_of_the_server() {
+    let directory = testbed::scratch();
+    let authority = test_servers::Authority::new();
+    let (certificate, key) = authority.identity(&["127.0.0.1"]).files(directory.path());
+    let tls = ServerTls::of_files(&certificate, &key).unwrap();
+    let server = Server::new(directory.path(), Some("a token of length".into())).unwrap();
+    let address = serving(server.encrypted(tls));
+    let reach = |authority: &test_servers::Authority, token: &str| {
+        let tls = Some(ClientTls::of_file(&authority.file()).unwrap());
+        let access = Access { token: Some(token.into()), tls };
+        Client::connect(&address, access, Duration::ZERO)
+    };
+    let mut client = reach(&authority, "a token of length").unwrap();
+    client.request(&Request::Start(new_session(5, &[Class::Fsync]))).unwrap();
+    let durable = Request::Durable { run: 5, stream: 0, batches: 1 };
+    client.another().unwrap().request(&durable).unwrap();
+    assert_eq!(fetch(&mut client, 5).durable[&0], 1);
+    let refusal = |reached: Result<Client, ClientError>| reached.map(drop).unwrap_err().to_string();
+    assert!(refusal(reach(&authority, "another token")).contains("the token is not the server's"));
+    let stranger = test_servers::Authority::new();
+    let refused = refusal(reach(&stranger, "a token of length"));
+    assert!(refused.contains("certificate"), "{refused}");
+    // A server without encryption.
+    let plain = serve(directory.path(), None);
+    let tls = Some(ClientTls::of_file(&authority.file()).unwrap());
+    let refused = refusal(Client::connect(&plain, Access { token: None, tls }, Duration::ZERO));
+    assert!(refused.contains("cannot be reached"), "{refused}");
+    // Files that are none.
+    assert!(ServerTls::of_files(&key, &key).is_err() && ClientTls::of_file(&key).is_err());
+    assert!(ServerTls::of_files(&certificate, &certificate).is_err());
 }
 
 #[test]

@@ -52,6 +52,9 @@ pub struct RunRecord {
     /// The program whose output was imported; `None` if fathom measured the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
+    /// The check after a power cut, as `fathom powercut check --json` prints it; `None` for others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub powercut: Option<serde_json::Value>,
     /// Messages for the user, in the order in which they arose.
     pub messages: Vec<Message>,
     /// The signal that ended the run early.

@@ -229,6 +229,7 @@ impl Runner {
             idle: None,
             work: None,
             origin: None,
+            powercut: None,
             messages,
             interrupted_by,
         };

@@ -1,5 +1,6 @@
 //! `fathom powercut`: does storage keep what it acknowledged, when its power is cut?
 
+mod campaign;
 mod check;
 mod server;
 mod target;
@@ -10,6 +11,7 @@ use crate::output::{Output, say};
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
 use powercut::server::Server;
+use powercut::tls::ServerTls;
 use runner::Refusal;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
@@ -20,7 +22,9 @@ const EXAMPLES: &str = "\
 Examples:
   fathom powercut serve --listen=10.0.0.2:8651 --token-file=token   # on another machine
   fathom powercut write /data/test --to=10.0.0.2:8651 --token-file=token
-  fathom powercut check /data/test --from=10.0.0.2:8651 --token-file=token   # after the restart";
+  fathom powercut check /data/test --from=10.0.0.2:8651 --token-file=token   # after the restart
+  fathom powercut campaign /data/test --to=10.0.0.2:8651 --token-file=token --cuts=100 \\
+    --cut='ipmitool -H 10.0.0.9 chassis power reset'";
 
 /// Arguments of `fathom powercut`.
 #[derive(Args)]
@@ -43,6 +47,8 @@ enum Verb {
     Write(write::Arguments),
     /// After the restart, say what became of every write that was acknowledged. Only reads.
     Check(check::Arguments),
+    /// Write, cut and check until there were so many cuts; continues after a restart.
+    Campaign(campaign::Arguments),
 }
 
 /// Arguments of `fathom powercut serve`.
@@ -57,6 +63,12 @@ struct ServeArguments {
     /// File with the token in its first line, readable only by its owner.
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
+    /// Encrypt connections with the certificate of this file (PEM), and of those that lead to its authority.
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// Private key of the certificate (PEM).
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
 }
 
 /// Serves, writes or checks.
@@ -65,6 +77,7 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
         Verb::Serve(arguments) => serve(arguments),
         Verb::Write(arguments) => write::main(arguments),
         Verb::Check(arguments) => check::main(arguments),
+        Verb::Campaign(arguments) => campaign::main(arguments),
     }
 }
 
@@ -78,8 +91,13 @@ fn serve(arguments: &ServeArguments) -> Result<u8> {
         )));
     }
     let directory = &arguments.directory;
-    let server = Server::new(directory, token)
+    let mut server = Server::new(directory, token)
         .with_context(|| format!("--directory={}", directory.display()))?;
+    if let (Some(certificate), Some(key)) = (&arguments.tls_cert, &arguments.tls_key) {
+        let tls = ServerTls::of_files(certificate, key);
+        server = server
+            .encrypted(tls.map_err(|why| Refusal::usage(format!("--tls-cert, --tls-key: {why}")))?);
+    }
     let listener = TcpListener::bind(address).with_context(|| format!("--listen={address}"))?;
     let address = listener.local_addr().context("cannot tell the address")?;
     Output::Stdout.write(&format!("{address}\n"))?;

@@ -58,7 +58,13 @@ impl Server {
     }
 
     fn log(&self) -> PathBuf {
-        self.directory.join(names(&self.directory).last().unwrap())
+        let names = names(&self.directory);
+        self.directory.join(names.iter().rfind(|name| *name != "order").unwrap())
+    }
+
+    /// `--run` with the number of the only run.
+    fn last_run(&self) -> String {
+        format!("--run={}", self.log().file_stem().unwrap().to_str().unwrap())
     }
 }
 
@@ -142,7 +148,7 @@ fn damaged_promises_are_said_and_wrong_targets_refused() {
     assert!(joined(&refused.err).contains("is it the target that was written?"), "{}", refused.err);
     log[30] ^= 1;
     fs::write(server.log(), &log).unwrap();
-    let run = format!("--run={}", server.log().file_stem().unwrap().to_str().unwrap());
+    let run = server.last_run();
     let refused = server.check(at, &["data", &run]).expect(3);
     assert!(refused.err.contains("first line"), "{}", refused.err);
 }
@@ -186,8 +192,181 @@ fn a_device_is_written_only_where_it_is_named() {
     server.write(at, &[&device.device, &allow, "--time=500ms", "--threads=1"]).expect(0);
     let said = joined(&server.check(at, &[&device.device]).expect(0).out);
     assert!(said.contains("promises were kept.") && said.contains("fua"), "{said}");
-    drop(device);
-    let smaller = loop_device(at, 4 << 20, &[]);
-    let refused = server.check(at, &[&smaller.device]);
-    assert!(refused.code == 3 && !refused.err.is_empty(), "{refused:?}");
+    // The device shrinks.
+    fs::OpenOptions::new().write(true).open(at.join("loop.img")).unwrap().set_len(4 << 20).unwrap();
+    testbed::system("losetup", &["--set-capacity", &device.device]);
+    let refused = server.check(at, &[&device.device]).expect(3);
+    assert!(joined(&refused.err).contains("is it another device?"), "{}", refused.err);
+    let run = server.last_run();
+    let said = joined(&server.check(at, &[&device.device, &run]).expect(1).out);
+    assert!(said.contains("behind the end"), "{said}");
+}
+
+#[test]
+fn a_filesystem_that_does_not_mount_is_a_result() {
+    let scratch = scratch();
+    let at = scratch.path();
+    let server = serve(at);
+    let device = loop_device(at, 64 << 20, &[]);
+    testbed::system("mkfs.ext4", &["-q", &device.device]);
+    let mounted = testbed::Mounted::new(&[], &device.device, at.join("mnt"));
+    fs::create_dir(at.join("mnt/data")).unwrap();
+    server.write_and_kill(at, &["mnt/data", "--size=2m", "--threads=1", "--class=fsync"]);
+    server.check(at, &["mnt/data"]).expect(0);
+    drop(mounted);
+    fs::create_dir_all(at.join("mnt/data")).unwrap();
+    let refused = server.check(at, &["mnt/data"]).expect(3);
+    let said = joined(&refused.err);
+    assert!(said.contains("was on ext4") && said.contains("--unmountable"), "{said}");
+    let run = server.last_run();
+    let said = joined(&server.check(at, &["mnt/data", "--unmountable", &run]).expect(1).out);
+    assert!(said.contains("does not mount after the cut: every promise counts as lost"), "{said}");
+}
+
+#[test]
+fn a_file_that_shrank_is_a_loss_and_a_second_tester_is_kept_away() {
+    let scratch = scratch();
+    let at = scratch.path();
+    let server = serve(at);
+    let to = format!("--to={}", server.address);
+    let options = ["write", &to, "file", "--size=4m", "--class=fsync", "--threads=1"];
+    let mut tester = Running::fathom("powercut", at, &options);
+    tester.says("err", "What cuts show");
+    let refused = server.write(at, &["file", "--time=1"]).expect(3);
+    assert!(refused.err.contains("another tester writes to it"), "{}", refused.err);
+    wait_until("promises", || fs::metadata(server.log()).unwrap().len() > 20_000);
+    tester.signal(Signal::KILL);
+    tester.end();
+    server.check(at, &["file"]).expect(0);
+    fs::OpenOptions::new().write(true).open(at.join("file")).unwrap().set_len(8192).unwrap();
+    let said = joined(&server.check(at, &["file", &server.last_run()]).expect(1).out);
+    assert!(said.contains("The file has 8192 bytes and had"), "{said}");
+    let nobody = format!("--from=127.0.0.1:{}", free_port());
+    let error = powercut(at, &["check", "file", &nobody]).expect(1).err;
+    assert!(error.contains("cannot be reached"), "{error}");
+}
+
+#[test]
+fn a_tester_goes_on_when_its_server_is_started_again() {
+    let scratch = scratch();
+    let at = scratch.path();
+    let server = serve(at);
+    let to = format!("--to={}", server.address);
+    let options = ["write", &to, "file", "--size=4m", "--class=fsync", "--threads=1"];
+    let mut tester = Running::fathom("powercut", at, &options);
+    tester.says("err", "What cuts show");
+    wait_until("promises", || fs::metadata(server.log()).unwrap().len() > 10_000);
+    let Server { _running: running, address, directory } = server;
+    running.signal(Signal::KILL);
+    running.end();
+    let log = directory.join(names(&directory).into_iter().find(|name| name != "order").unwrap());
+    let before = fs::metadata(&log).unwrap().len();
+    let listen = format!("--listen={address}");
+    let mut again = Running::fathom("powercut", at, &["serve", &listen]);
+    again.says("out", &address);
+    wait_until("further promises", || fs::metadata(&log).unwrap().len() > before + 10_000);
+    tester.signal(Signal::KILL);
+    tester.end();
+    let from = format!("--from={address}");
+    let said = joined(&powercut(at, &["check", "file", &from]).expect(0).out);
+    assert!(said.contains("promises were kept.") && !said.contains("damaged"), "{said}");
+}
+
+/// A call of fathom on a machine that was started under this name.
+fn after_start(boot: &str, directory: &Path, arguments: &[&str]) -> Ran {
+    let name = directory.join("boot_id");
+    fs::write(&name, format!("{boot}\n")).unwrap();
+    let mount = "mount --bind boot_id /proc/sys/kernel/random/boot_id && exec \"$0\" \"$@\"";
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "sh", "-c", mount, FATHOM, "powercut"]).args(arguments);
+    run(command.current_dir(directory))
+}
+
+#[test]
+fn a_campaign_continues_after_each_start_until_it_has_its_cuts() {
+    let scratch = scratch();
+    let at = scratch.path();
+    let server = serve(at);
+    fs::create_dir(at.join("data")).unwrap();
+    let to = format!("--to={}", server.address);
+    // The death of the tester stands for the cut.
+    let arguments = [
+        "campaign",
+        "data",
+        &to,
+        "--cuts=2",
+        "--cut=kill -KILL $PPID",
+        "--cut-after=400ms",
+        "--size=2m",
+        "--class=fsync",
+        "--archive=runs.db",
+        "--html=report.html",
+    ];
+    assert_eq!(after_start("first", at, &arguments).code, -9);
+    let second = after_start("second", at, &arguments);
+    assert!(second.code == -9 && joined(&second.err).contains("cut 1 of 2: All"), "{second:?}");
+    let third = after_start("third", at, &arguments).expect(0);
+    assert!(joined(&third.err).contains("cut 2 of 2: All"), "{third:?}");
+    let said = joined(&third.out);
+    assert!(said.contains("promises broken in 2 cuts"), "{said}");
+    assert!(fs::read_to_string(at.join("report.html")).unwrap().contains("broken in 2 cuts"));
+    // It is done, and says so as often as it is asked.
+    let again = after_start("fourth", at, &arguments).expect(0);
+    assert!(joined(&again.out).contains("broken in 2 cuts") && !again.err.contains("cut 3"));
+    let list = |arguments: &[&str]| {
+        run(Command::new(FATHOM)
+            .arg("runs")
+            .args(arguments)
+            .current_dir(at)
+            .env("FATHOM_ARCHIVE", at.join("runs.db")))
+        .expect(0)
+    };
+    let archived = list(&["kind=powercut", "--all", "--json"]).json();
+    assert_eq!(archived.as_array().map(Vec::len), Some(2), "{archived}");
+    let record = list(&["show", "latest", "--json"]).out;
+    assert!(record.contains("all_cuts") && !record.contains("-KILL"), "{record}");
+    let shown = list(&["show", "latest"]).out;
+    assert!(joined(&shown).contains("promises were kept."), "{shown}");
+}
+
+#[test]
+fn a_unit_of_systemd_is_printed_and_nothing_else_done() {
+    let scratch = scratch();
+    let at = scratch.path();
+    let nobody = format!("--to=127.0.0.1:{}", free_port());
+    let arguments = ["campaign", "data", &nobody, "--cuts=9", "--cut=echo b >/x", "--print-unit"];
+    let unit = powercut(at, &arguments).expect(0).out;
+    let command = format!(
+        "\"powercut\" \"campaign\" \"data\" \"{nobody}\" \"--cuts=9\" \"--cut=echo b >/x\"\n"
+    );
+    assert!(unit.contains("ExecStart=\"") && unit.contains(&command), "{unit}");
+    assert!(unit.contains(&format!("WorkingDirectory={}\n", at.canonicalize().unwrap().display())));
+    assert_eq!(names(at), Vec::<String>::new());
+}
+
+#[test]
+fn connections_are_encrypted_when_both_sides_want_it() {
+    let scratch = scratch();
+    let at = scratch.path();
+    let authority = test_servers::Authority::new();
+    let (certificate, key) = authority.identity(&["127.0.0.1"]).files(at);
+    let address = format!("127.0.0.1:{}", free_port());
+    let [listen, to] = ["listen", "to"].map(|option| format!("--{option}={address}"));
+    let path = |option: &str, path: &Path| format!("--{option}={}", path.display());
+    let (cert, key) = (path("tls-cert", &certificate), path("tls-key", &key));
+    let mut running = Running::fathom("powercut", at, &["serve", &listen, &cert, &key]);
+    running.says("out", &address);
+    let ca = path("tls-ca", &authority.file());
+    let options = ["--size=4m", "--time=300ms", "--class=fsync"];
+    powercut(at, &[&["write", "file", &to, &ca], &options[..]].concat()).expect(0);
+    let stranger = test_servers::Authority::new();
+    let other = path("tls-ca", &stranger.file());
+    let error =
+        powercut(at, &[&["write", "new", &to, &other], &options[..]].concat()).expect(1).err;
+    assert!(error.contains("certificate"), "{error}");
+    let wrong = path("tls-ca", Path::new("no-such-file"));
+    let error =
+        powercut(at, &[&["write", "new", &to, &wrong], &options[..]].concat()).expect(2).err;
+    assert!(error.contains("--tls-ca: no-such-file"), "{error}");
+    assert!(!at.join("new").exists());
 }

@@ -3,21 +3,23 @@
 use super::server::{ServerArguments, of_client};
 use super::target::Target;
 use crate::exit;
-use crate::output::{Output, write_file};
-use crate::suites::device;
+use crate::output::{Output, say, write_file};
+use crate::suites::{ArchiveArguments, device};
 use anyhow::{Context, Result};
 use clap::Args;
 use host::Host;
 use powercut::check::{Checked, StreamResult, check_stream};
 use powercut::client::Client;
-use powercut::promises::Promises;
+use powercut::promises::{Damage, Promises};
 use powercut::protocol::{Kept, Reply, Request};
 use powercut::report::Report;
 use powercut::session::{Session, TargetIdentity, TargetShape};
 use powercut::storage::Reader;
-use runner::{Refusal, Runner};
+use record::{Cell, Message, RunRecord};
+use runner::{Refusal, RunArchive, Runner};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Arguments of `fathom powercut check`.
 #[derive(Args)]
@@ -37,12 +39,22 @@ pub struct Arguments {
     /// The filesystem does not mount after the cut: count every promise as lost.
     #[arg(long, requires = "run")]
     unmountable: bool,
+    #[command(flatten)]
+    output: ReportArguments,
+}
+
+/// What becomes of a report.
+#[derive(Args)]
+#[command(next_help_heading = "Results")]
+pub struct ReportArguments {
     /// Print JSON.
     #[arg(long)]
     json: bool,
     /// Also write the report as an HTML page.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
+    #[command(flatten)]
+    pub archive: ArchiveArguments,
 }
 
 fn run_number(text: &str) -> Result<u64, String> {
@@ -52,17 +64,134 @@ fn run_number(text: &str) -> Result<u64, String> {
 /// Checks and reports. 0: every promise was kept; 1: one was not.
 pub fn main(arguments: &Arguments) -> Result<u8> {
     let path = device::utf8(&arguments.target)?;
+    let archive = RunArchive::for_one_run(arguments.output.archive.choice()?, KIND);
     let mut client = arguments.server.connect(&arguments.from)?;
     let kept = sessions(&mut client)?;
-    let chosen = chosen(arguments, path, &kept)?;
-    let promises = fetch(&mut client, chosen)?;
+    let chosen = chosen(arguments.run, path, &kept)?;
+    let is_named = arguments.run.is_some();
+    let found = check(path, &mut client, &kept, chosen, is_named, arguments.unmountable)?;
+    found.archive(archive, None);
+    found.print(&arguments.output)?;
+    Ok(if found.report().is_broken() { exit::ERRORS } else { 0 })
+}
+
+/// The kind of an archived check.
+pub const KIND: &str = "powercut";
+
+/// What a check found.
+pub struct Found {
+    session: Session,
+    results: Vec<StreamResult>,
+    /// Their sum.
+    pub checked: Checked,
+    /// The last check of each session of this target, this one included.
+    pub history: Vec<Checked>,
+    damage: Vec<Damage>,
+    notes: Vec<String>,
+}
+
+impl Found {
+    /// Its report.
+    pub fn report(&self) -> Report<'_> {
+        Report {
+            session: &self.session,
+            streams: &self.results,
+            checked: &self.checked,
+            history: &self.history,
+            damage: &self.damage,
+            notes: &self.notes,
+        }
+    }
+
+    /// Writes the page that is asked for.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn save(&self, output: &ReportArguments) -> Result<()> {
+        let Some(file) = &output.html else { return Ok(()) };
+        write_file(file, self.report().html().as_bytes()).map_err(anyhow::Error::msg)
+    }
+
+    /// Writes the page that is asked for, and prints the report.
+    ///
+    /// # Errors
+    /// When a file or standard output cannot be written.
+    pub fn print(&self, output: &ReportArguments) -> Result<()> {
+        self.save(output)?;
+        let mut stdout = Output::Stdout;
+        stdout.write(&match output.json {
+            true => self.report().json(),
+            false => self.report().text(&stdout.style()),
+        })?;
+        Ok(())
+    }
+
+    /// Archives the check, as the given cut of a campaign or alone.
+    pub fn archive(&self, mut archive: RunArchive, cut: Option<u32>) {
+        let report = self.report();
+        let verdict = report.verdict();
+        let message = match report.is_broken() {
+            true => Message::error(None, verdict),
+            false => Message::note(None, verdict),
+        };
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_millis() as u64);
+        archive.add_with_summary(&RunRecord {
+            schema: record::SCHEMA_VERSION,
+            fathom_version: env!("CARGO_PKG_VERSION").into(),
+            invocation: record::Invocation {
+                arguments: shown_arguments(
+                    std::env::args_os().map(|word| word.to_string_lossy().into_owned()),
+                ),
+                started_unix_ms: self.session.started_unix_ms,
+                ended_unix_ms: now,
+                ..record::Invocation::default()
+            },
+            facts: Runner::new(false).machine().clone(),
+            cell: cut.map(|round| Cell { name: KIND.into(), round, at: Vec::new() }),
+            messages: vec![message],
+            powercut: serde_json::from_str(&report.json()).ok(),
+            ..RunRecord::default()
+        });
+        say(&archive.take_notes());
+    }
+}
+
+/// The command line without the command of `--cut`, which may hold a password.
+fn shown_arguments(words: impl Iterator<Item = String>) -> Vec<String> {
+    let mut follows = false;
+    let shown = |word: String| match word.as_str() {
+        _ if std::mem::take(&mut follows) => "***".into(),
+        text if text.starts_with("--cut=") => "--cut=***".into(),
+        text => {
+            follows = text == "--cut";
+            word
+        }
+    };
+    words.map(shown).collect()
+}
+
+/// Checks a run and tells the server what was found. A run that was named is checked whatever the target
+/// is.
+///
+/// # Errors
+/// When the promises cannot be had, or the target cannot be read or is another one.
+pub fn check(
+    path: &str,
+    client: &mut Client,
+    kept: &[Kept],
+    run: u64,
+    is_named: bool,
+    is_unmountable: bool,
+) -> Result<Found> {
+    let promises = fetch(client, run)?;
     let session = promises
         .session()
-        .map_err(|why| Refusal::target(format!("the promises of {chosen:016x}: {why}")))?;
+        .map_err(|why| Refusal::target(format!("the promises of {run:016x}: {why}")))?
+        .clone();
     let mut notes = Vec::new();
-    let results = match arguments.unmountable {
-        true => unreadable(session, &promises, &mut notes),
-        false => read(arguments, path, session, &promises, &mut notes)?,
+    let results = match is_unmountable {
+        true => unreadable(&session, &promises, &mut notes),
+        false => read(is_named, path, &session, &promises, &mut notes)?,
     };
     let is_cut =
         promises.ended.is_none() && (promises.is_cut_seen || was_restarted(&session.target));
@@ -80,24 +209,8 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     }
     let checked = Checked::new(session.run, &results, is_cut);
     client.request(&Request::Checked(checked.clone())).map_err(of_client)?;
-    let history = history(&kept, session, &checked);
-    let report = Report {
-        session,
-        streams: &results,
-        checked: &checked,
-        history: &history,
-        damage: &promises.damage,
-        notes: &notes,
-    };
-    let mut output = Output::Stdout;
-    if let Some(file) = &arguments.html {
-        write_file(file, report.html().as_bytes()).map_err(anyhow::Error::msg)?;
-    }
-    output.write(&match arguments.json {
-        true => report.json(),
-        false => report.text(&output.style()),
-    })?;
-    Ok(if report.is_broken() { exit::ERRORS } else { 0 })
+    let history = history(kept, &session, &checked);
+    Ok(Found { session, results, checked, history, damage: promises.damage, notes })
 }
 
 /// Whether this machine was started since the target was written, or is another one.
@@ -105,7 +218,11 @@ fn was_restarted(was: &TargetIdentity) -> bool {
     Host::at("/").boot_id().is_none_or(|boot| boot != was.boot)
 }
 
-fn sessions(client: &mut Client) -> Result<Vec<Kept>> {
+/// The sessions that the server keeps, the latest last.
+///
+/// # Errors
+/// When the server cannot be reached.
+pub fn sessions(client: &mut Client) -> Result<Vec<Kept>> {
     match client.request(&Request::List).map_err(of_client)? {
         Reply::Sessions(kept) => Ok(kept),
         reply => Err(anyhow::anyhow!("the server replied {reply:?} to a list of sessions")),
@@ -120,8 +237,8 @@ fn fetch(client: &mut Client, run: u64) -> Result<Promises> {
 }
 
 /// The run to check: the one that was named, or the latest of this target.
-fn chosen(arguments: &Arguments, path: &str, kept: &[Kept]) -> Result<u64> {
-    if let Some(run) = arguments.run {
+fn chosen(named: Option<u64>, path: &str, kept: &[Kept]) -> Result<u64> {
+    if let Some(run) = named {
         return Ok(run);
     }
     let resolved = std::fs::canonicalize(path).unwrap_or_else(|_| PathBuf::from(path));
@@ -143,7 +260,7 @@ fn chosen(arguments: &Arguments, path: &str, kept: &[Kept]) -> Result<u64> {
 
 /// Checks a target that can be read.
 fn read(
-    arguments: &Arguments,
+    is_named: bool,
     path: &str,
     session: &Session,
     promises: &Promises,
@@ -157,7 +274,7 @@ fn read(
         )),
         None => error,
     })?;
-    check_identity(arguments, path, &session.target, &now.identity, notes)?;
+    check_identity(is_named, path, &session.target, &now.identity, notes)?;
     let mut results = Vec::new();
     for stream in &session.streams {
         let mut reader = Reader::open(Path::new(&now.path), session.target.kind, stream)
@@ -174,7 +291,7 @@ fn read(
         }
     }
     let is_there = |result: &StreamResult| result.kept > 0 || result.losses.iter().any(is_trace);
-    if arguments.run.is_none()
+    if !is_named
         && results.iter().any(|result| !result.losses.is_empty())
         && !results.iter().any(is_there)
     {
@@ -197,7 +314,7 @@ fn is_trace(loss: &powercut::check::Loss) -> bool {
 
 /// Refuses a target that is not the one that was written.
 fn check_identity(
-    arguments: &Arguments,
+    is_named: bool,
     path: &str,
     was: &TargetIdentity,
     now: &TargetIdentity,
@@ -208,7 +325,7 @@ fn check_identity(
     };
     if let (Some(before), after) = (mount(was), mount(now))
         && after.as_ref() != Some(&before)
-        && arguments.run.is_none()
+        && !is_named
     {
         return Err(Refusal::target(format!(
             "{path} was on {before} and is on {} now: mount it and check again. If it does not mount \
@@ -216,10 +333,10 @@ fn check_identity(
             after.unwrap_or_else(|| "no filesystem".into())
         )));
     }
-    if was.kind != now.kind && arguments.run.is_none() {
+    if was.kind != now.kind && !is_named {
         return Err(Refusal::target(format!("{path} is not what was written, by its kind")));
     }
-    if now.kind == TargetShape::Device && now.size < was.size && arguments.run.is_none() {
+    if now.kind == TargetShape::Device && now.size < was.size && !is_named {
         return Err(Refusal::target(format!(
             "{path} has {} bytes and had {} when it was written: is it another device? If it shrank, \
              --run=RUN counts what is behind its end as lost",
@@ -255,4 +372,16 @@ fn history(kept: &[Kept], session: &Session, checked: &Checked) -> Vec<Checked> 
             && kept.run != session.run
     });
     same.filter_map(|kept| kept.checked.clone()).chain([checked.clone()]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_that_cuts_is_not_archived() {
+        let words = ["campaign", "--cut=ipmitool -P x", "--cut", "ipmitool -P x", "--cuts=9"];
+        let shown = shown_arguments(words.into_iter().map(str::to_owned));
+        assert_eq!(shown, ["campaign", "--cut=***", "--cut", "***", "--cuts=9"]);
+    }
 }

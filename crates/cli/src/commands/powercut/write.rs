@@ -8,6 +8,7 @@ use crate::suites::{self, device};
 use anyhow::{Context, Result};
 use clap::Args;
 use powercut::class::{CLASSES, Class};
+use powercut::client::Client;
 use powercut::protocol::Request;
 use powercut::session::{Session, TargetShape};
 use powercut::storage::{FileStorage, prepare};
@@ -43,6 +44,19 @@ pub struct Arguments {
     to: String,
     #[command(flatten)]
     server: ServerArguments,
+    #[command(flatten)]
+    writes: WriteArguments,
+    /// End after this time without a cut.
+    #[arg(long, value_name = "TIME", value_parser = suites::time, conflicts_with_all = ["cut", "cut_after"])]
+    time: Option<Nanos>,
+    /// Command that cuts the power, run by the shell [default: ask for a cut by hand].
+    #[arg(long, value_name = "COMMAND")]
+    cut: Option<String>,
+}
+
+/// What is written, and when the cut comes.
+#[derive(Args)]
+pub struct WriteArguments {
     /// Durability class to test; repeatable [default: all that the target has]. A flush of one class makes
     /// data of the others durable, so test one class at a time to find losses sooner.
     #[arg(long, value_name = "CLASS", value_parser = class)]
@@ -56,18 +70,36 @@ pub struct Arguments {
     /// Seed of all writes [default: differs from call to call].
     #[arg(long)]
     seed: Option<u64>,
-    /// End after this time without a cut.
-    #[arg(long, value_name = "TIME", value_parser = suites::time, conflicts_with_all = ["cut", "cut_after"])]
-    time: Option<Nanos>,
-    /// Command that cuts the power, run by the shell [default: ask for a cut by hand].
-    #[arg(long, value_name = "COMMAND")]
-    cut: Option<String>,
     /// Cut at a random moment between this time and twice it.
     #[arg(long, value_name = "TIME", default_value = "10", value_parser = suites::time)]
     cut_after: Nanos,
     /// Overwrite this device or file even if it holds data; repeatable.
     #[arg(long, value_name = "DEVICE|FILE")]
     allow_destroy: Vec<String>,
+}
+
+/// Writes until a cut, as a command asks for it.
+pub struct Writer<'a> {
+    /// The path, as it was typed.
+    pub target: &'a str,
+    /// What is written.
+    pub writes: &'a WriteArguments,
+    /// Ends without a cut after this time.
+    pub time: Option<Nanos>,
+    /// The command that cuts the power.
+    pub cut: Option<&'a str>,
+    /// What ends the writes.
+    pub signals: &'a Signals,
+}
+
+/// How the writes ended.
+pub enum Written {
+    /// The storage failed after the cut, and this machine goes on.
+    Cut,
+    /// The time is over.
+    InTime,
+    /// A signal came.
+    Interrupted(i32),
 }
 
 /// Parses the name of a class.
@@ -81,56 +113,85 @@ fn class(name: &str) -> Result<Class, String> {
 /// Writes until the power is cut, a signal comes, or an error. 0: the time is over, or the storage failed
 /// after its power was cut; 1: an error.
 pub fn main(arguments: &Arguments) -> Result<u8> {
-    let signals = Signals::catch()?;
-    let runner = Runner::new(false);
-    let mut target = Target::inspect(device::utf8(&arguments.target)?, &runner)?;
-    target.check_use(&arguments.allow_destroy)?;
-    let seed = arguments.seed.unwrap_or_else(runner::fresh_seed);
-    let session = new_session(arguments, &target, seed)?;
-    let mut client = arguments.server.connect(&arguments.to)?;
-    let _lock = target.lock()?;
-    let session = Session { target: target.identity.sized(session.target.size), ..session };
-    prepare(Path::new(&target.path), &session).map_err(Refusal::target)?;
-    let storages = open(&target, &session)?;
-    announce(&target, &session);
-    let progress = Progress::default();
-    let mut cutter = Cutter::new(arguments, seed);
-    let wait = || {
-        let goes_on = || signals.caught().is_none() && !progress.stop.load(Ordering::Relaxed);
-        while goes_on() && cutter.goes_on() {
-            std::thread::sleep(TICK);
-        }
+    let writer = Writer {
+        target: device::utf8(&arguments.target)?,
+        writes: &arguments.writes,
+        time: arguments.time,
+        cut: arguments.cut.as_deref(),
+        signals: &Signals::catch()?,
     };
-    let ends = write(&session, storages, &mut client, &progress, wait).map_err(of_client)?;
-    let promised = counted(progress.promises.load(Ordering::Relaxed) as usize, "promise");
-    say(&format!("fathom: {promised} in run {:016x}\n", session.run));
-    let failure = ends.into_iter().find(|end| !matches!(end, End::Stopped));
-    let mut request = |request| client.request(&request).map(drop).map_err(of_client);
-    let ended = |why: &str| Request::Ended { run: session.run, why: why.to_owned() };
-    match (signals.caught(), failure) {
-        (Some(signal), _) => {
-            request(ended("a signal"))?;
-            Ok(exit::interrupted(signal, false))
+    let written = writer.write(|| arguments.server.connect(&arguments.to))?;
+    Ok(match written {
+        Written::Cut | Written::InTime => 0,
+        Written::Interrupted(signal) => exit::interrupted(signal, false),
+    })
+}
+
+impl Writer<'_> {
+    /// Writes until one of these ends. The server is reached only for a target that can be written.
+    ///
+    /// # Errors
+    /// When the target or the server is unsuitable or fails, or a command did not cut the power.
+    pub fn write(&self, connect: impl FnOnce() -> Result<Client>) -> Result<Written> {
+        let runner = Runner::new(false);
+        let mut target = Target::inspect(self.target, &runner)?;
+        target.check_use(&self.writes.allow_destroy)?;
+        let seed = self.writes.seed.unwrap_or_else(runner::fresh_seed);
+        let session = new_session(self.writes, &target, seed)?;
+        let mut client = connect()?;
+        let _lock = target.lock()?;
+        let session = Session { target: target.identity.sized(session.target.size), ..session };
+        prepare(Path::new(&target.path), &session).map_err(Refusal::target)?;
+        let storages = open(&target, &session)?;
+        announce(&target, &session);
+        let progress = Progress::default();
+        let mut cutter = Cutter::new(self, seed);
+        let wait = || {
+            let goes_on =
+                || self.signals.caught().is_none() && !progress.stop.load(Ordering::Relaxed);
+            while goes_on() && cutter.goes_on() {
+                std::thread::sleep(TICK);
+            }
+        };
+        let ends = write(&session, storages, &mut client, &progress, wait).map_err(of_client)?;
+        let promised = counted(progress.promises.load(Ordering::Relaxed) as usize, "promise");
+        say(&format!("fathom: {promised} in run {:016x}\n", session.run));
+        let failure = ends.into_iter().find(|end| !matches!(end, End::Stopped));
+        self.conclude(&mut client, &session, cutter.is_done(), failure)
+    }
+
+    /// Tells the server how the writes ended.
+    fn conclude(
+        &self,
+        client: &mut Client,
+        session: &Session,
+        is_cut: bool,
+        failure: Option<End>,
+    ) -> Result<Written> {
+        let mut request = |request| client.request(&request).map(drop).map_err(of_client);
+        let ended = |why: &str| Request::Ended { run: session.run, why: why.to_owned() };
+        match (self.signals.caught(), failure) {
+            (Some(signal), _) => request(ended("a signal")).map(|()| Written::Interrupted(signal)),
+            (None, Some(End::Target(class, error))) if is_cut => {
+                request(Request::Cut(session.run))?;
+                say(&format!(
+                    "fathom: the storage failed after the cut ({}: {error}); when it is back, run \
+                     fathom powercut check\n",
+                    class.name()
+                ));
+                Ok(Written::Cut)
+            }
+            (None, Some(End::Target(class, error))) => {
+                request(ended("an error of the target"))?;
+                Err(error).context(format!("{}, class {}", session.target.path, class.name()))
+            }
+            (None, Some(End::Server(error))) => Err(of_client(error)),
+            (None, _) if is_cut => {
+                request(ended("a cut that did not come"))?;
+                Err(not_cut())
+            }
+            (None, _) => request(ended("the end of their time")).map(|()| Written::InTime),
         }
-        (None, Some(End::Target(class, error))) if cutter.is_done() => {
-            request(Request::Cut(session.run))?;
-            say(&format!(
-                "fathom: the storage failed after the cut ({}: {error}); when it is back, run fathom \
-                 powercut check\n",
-                class.name()
-            ));
-            Ok(0)
-        }
-        (None, Some(End::Target(class, error))) => {
-            request(ended("an error of the target"))?;
-            Err(error).context(format!("{}, class {}", target.path, class.name()))
-        }
-        (None, Some(End::Server(error))) => Err(of_client(error)),
-        (None, _) if cutter.is_done() => {
-            request(ended("a cut that did not come"))?;
-            Err(not_cut())
-        }
-        (None, _) => request(ended("the end of their time")).map(|()| 0),
     }
 }
 
@@ -143,7 +204,7 @@ fn not_cut() -> anyhow::Error {
 }
 
 /// The session, with the size of what is written as that of the target.
-fn new_session(arguments: &Arguments, target: &Target, seed: u64) -> Result<Session> {
+fn new_session(arguments: &WriteArguments, target: &Target, seed: u64) -> Result<Session> {
     let classes = classes(arguments, target)?;
     let size = size(arguments, target)?;
     let identity = target.identity.sized(size.0);
@@ -152,7 +213,7 @@ fn new_session(arguments: &Arguments, target: &Target, seed: u64) -> Result<Sess
 }
 
 /// The classes to test.
-fn classes(arguments: &Arguments, target: &Target) -> Result<Vec<Class>> {
+fn classes(arguments: &WriteArguments, target: &Target) -> Result<Vec<Class>> {
     let kind = target.identity.kind;
     let obstacle = |class: Class| match class {
         _ if kind == TargetShape::Device && !class.works_on_devices() => {
@@ -177,7 +238,7 @@ fn classes(arguments: &Arguments, target: &Target) -> Result<Vec<Class>> {
     }
 }
 
-fn size(arguments: &Arguments, target: &Target) -> Result<Bytes> {
+fn size(arguments: &WriteArguments, target: &Target) -> Result<Bytes> {
     let room = target.room();
     match arguments.size {
         Some(size) if size > room => Err(Refusal::target(format!(
@@ -218,7 +279,7 @@ fn announce(target: &Target, session: &Session) {
 
 /// Ends the writes: by a command or by hand at a moment drawn from the seed, or when the time is over.
 struct Cutter<'a> {
-    arguments: &'a Arguments,
+    writer: &'a Writer<'a>,
     begun: Instant,
     /// The moment of the cut, or of the end.
     at: Duration,
@@ -233,13 +294,13 @@ struct Cut {
 }
 
 impl<'a> Cutter<'a> {
-    fn new(arguments: &'a Arguments, seed: u64) -> Cutter<'a> {
-        let after = arguments.time.unwrap_or_else(|| {
-            let after = arguments.cut_after.0;
+    fn new(writer: &'a Writer<'a>, seed: u64) -> Cutter<'a> {
+        let after = writer.time.unwrap_or_else(|| {
+            let after = writer.writes.cut_after.0;
             Nanos(after + SplitMix64::new(seed ^ 0x6375_7400).below(after))
         });
         let begun = Instant::now();
-        Cutter { arguments, begun, at: Duration::from_nanos(after.0), cut: None }
+        Cutter { writer, begun, at: Duration::from_nanos(after.0), cut: None }
     }
 
     /// Whether writes are to go on. Asks for the cut when its moment has come.
@@ -254,16 +315,16 @@ impl<'a> Cutter<'a> {
                     say(&format!("fathom: warning: the command of --cut ended with {status}\n"));
                 }
             }
-            return self.arguments.cut.is_none() || cut.at.elapsed() < CUT_PATIENCE;
+            return self.writer.cut.is_none() || cut.at.elapsed() < CUT_PATIENCE;
         }
         if self.begun.elapsed() < self.at {
             return true;
         }
-        if self.arguments.time.is_some() {
+        if self.writer.time.is_some() {
             return false;
         }
-        let child = self.arguments.cut.as_deref().and_then(run);
-        if self.arguments.cut.is_none() {
+        let child = self.writer.cut.and_then(run);
+        if self.writer.cut.is_none() {
             say(
                 "fathom: cut the power now, at the plug or by a hard reset; Ctrl-C ends without a cut\n",
             );

@@ -38,7 +38,12 @@ pub fn main(arguments: &Arguments, choice: &Choice) -> Result<()> {
                 let (record, row) = (archive.load(&id).map_err(refused)?, archive.row(&id));
                 let judged = judge::judge(&record);
                 let heading = run_heading(&row.map_err(refused)?, &judged, &style);
-                (heading, report::render(Subject::Run(&record, &judged), &formats, &options))
+                let report = match &record.powercut {
+                    Some(report) if arguments.json => format!("{report:#}\n"),
+                    Some(report) => powercut::report::archived(report, &style),
+                    None => report::render(Subject::Run(&record, &judged), &formats, &options),
+                };
+                (heading, report)
             }
             RunOrSet::Set(id) => set_report(&archive, &id, &formats, &options)?,
         };
@@ -69,13 +74,15 @@ fn set_report(
     for (member, run) in members.iter().zip(&set.runs) {
         heading += &member_line(member, run, style);
     }
-    let suite_report = if formats == [Format::Normal] { suite_report(&set, style) } else { None };
-    let report = suite_report.unwrap_or_else(|| {
-        let judged: Vec<Judged> = set.runs.iter().map(judge::judge).collect();
-        let together = judge::judge_set(&set, &judged);
-        let subject = Subject::Set { set: &set, judged: &judged, together: &together };
-        report::render(subject, formats, options)
-    });
+    let is_text = formats == [Format::Normal];
+    let suite_report = if is_text { suite_report(&set, style) } else { None };
+    let report =
+        suite_report.or_else(|| campaign_report(&set, is_text, style)).unwrap_or_else(|| {
+            let judged: Vec<Judged> = set.runs.iter().map(judge::judge).collect();
+            let together = judge::judge_set(&set, &judged);
+            let subject = Subject::Set { set: &set, judged: &judged, together: &together };
+            report::render(subject, formats, options)
+        });
     Ok((heading + "\n", report))
 }
 
@@ -89,6 +96,17 @@ fn suite_report(set: &RecordSet, style: &Style) -> Option<String> {
         "precondition" => report::suite::precondition(&suite::precondition::conclude(set), style),
         _ => return None,
     })
+}
+
+/// The reports of a campaign of power cuts; `None` for other sets.
+fn campaign_report(set: &RecordSet, is_text: bool, style: &Style) -> Option<String> {
+    let reports: Vec<_> = set.runs.iter().filter_map(|run| run.powercut.as_ref()).collect();
+    let texts = reports.iter().map(|report| powercut::report::archived(report, style));
+    match is_text {
+        _ if reports.is_empty() => None,
+        true => Some(texts.collect::<Vec<_>>().join("\n")),
+        false => serde_json::to_string_pretty(&reports).ok().map(|json| json + "\n"),
+    }
 }
 
 fn member_line(id: &RunId, run: &RunRecord, style: &Style) -> String {
