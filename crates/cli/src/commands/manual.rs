@@ -281,48 +281,4 @@ mod tests {
     fn without_comment(line: &str) -> &str {
         line.split(" #").next().unwrap_or(line).trim()
     }
-
-    /// The commands in the shell blocks of a document.
-    fn shell_examples(text: &str) -> Vec<String> {
-        let blocks = text.split("```sh\n").skip(1).filter_map(|rest| rest.split("```").next());
-        let lines = blocks.flat_map(str::lines).filter(|line| line.starts_with("fathom "));
-        lines.map(|line| without_comment(line).into()).collect()
-    }
-
-    #[test]
-    fn the_examples_of_the_guide_are_commands_with_known_options() {
-        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-        let documents = std::fs::read_dir(format!("{root}/docs")).unwrap();
-        let mut paths: Vec<PathBuf> = documents.map(|entry| entry.unwrap().path()).collect();
-        paths.push(format!("{root}/README.md").into());
-        let mut count = 0;
-        for path in paths.iter().filter(|path| path.extension().is_some_and(|end| end == "md")) {
-            let text = std::fs::read_to_string(path).unwrap();
-            for example in shell_examples(&text) {
-                count += 1;
-                check_example(&example);
-            }
-        }
-        assert!(count > 60, "{count}");
-    }
-
-    fn check_example(example: &str) {
-        let words: Vec<&str> = example.split_whitespace().map(|w| w.trim_matches('\'')).collect();
-        let program = documented(program());
-        let command = program.find_subcommand(words[1]);
-        let command = command.unwrap_or_else(|| panic!("unknown command: {example}"));
-        // The other tools have their own flags.
-        if ["dd", "hdparm", "diskspd", "iozone", "sweep"].contains(&command.get_name()) {
-            return;
-        }
-        for word in words[2..].iter().filter_map(|word| word.strip_prefix("--")) {
-            let name = word.split('=').next().unwrap();
-            let nested = command.get_subcommands().flat_map(Command::get_arguments);
-            let known = command.get_arguments().chain(nested).any(|argument| {
-                argument.get_long_and_visible_aliases().unwrap_or_default().contains(&name)
-                    || argument.get_all_aliases().unwrap_or_default().contains(&name)
-            });
-            assert!(known, "unknown option --{name}: {example}");
-        }
-    }
 }

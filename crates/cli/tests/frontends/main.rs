@@ -1,5 +1,5 @@
-//! The command lines of other tools, results imported from them, application benchmarks, the examples, the Python
-//! module, and what is made of the program for containers and pipelines.
+//! The command lines of other tools, results imported from them, application benchmarks, the examples, the
+//! commands of the guide, the Python module, and what is made of the program for containers and pipelines.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -8,6 +8,7 @@ mod app;
 mod app_servers;
 mod dd;
 mod diskspd;
+mod documents;
 mod examples;
 mod hdparm;
 mod import;
