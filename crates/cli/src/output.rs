@@ -4,6 +4,7 @@ pub use runner::describe;
 
 use anyhow::{Context, Result};
 use report::style::Style;
+use rustix::termios::Winsize;
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -49,6 +50,13 @@ impl Output {
     /// Whether the report goes to a terminal.
     pub fn is_terminal(&self) -> bool {
         matches!(self, Output::Stdout) && io::stdout().is_terminal()
+    }
+
+    /// The lines that fit on the terminal beside the next prompt; `None` where that is unknown.
+    pub fn rows(&self) -> Option<usize> {
+        let is_known = |size: &Winsize| self.is_terminal() && size.ws_row > 1;
+        let size = rustix::termios::tcgetwinsize(io::stdout()).ok().filter(is_known)?;
+        Some(usize::from(size.ws_row) - 1)
     }
 
     /// The style of text: with colours on a terminal, unless NO_COLOR is set and not empty

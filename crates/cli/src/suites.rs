@@ -95,6 +95,10 @@ struct SuiteLog<'a> {
 }
 
 impl SuiteObserver for SuiteLog<'_> {
+    fn part(&mut self, text: &'static str) {
+        self.progress.part(text);
+    }
+
     fn begin(&mut self, description: &str, expected: Expected) {
         self.progress.begin(description, expected);
     }

@@ -14,7 +14,7 @@ pub use objects::objects;
 use crate::figures;
 use crate::style::Style;
 use judge::Durability;
-use parts::{duration, failures, findings, head, interruption, verdicts};
+use parts::{duration, failures, findings, head, interruption, remedies, verdicts};
 use record::{Direction, human};
 use suite::{diagnose, precondition, test};
 
@@ -81,6 +81,19 @@ fn readers(rows: &[test::ReadersRow], style: &Style) -> String {
     out + &style.paragraph(&text, 0) + "\n"
 }
 
+/// The report of `fathom test` for one screen of 24 lines: figures without intervals, and what to do before
+/// they are believed.
+pub fn test_in_brief(conclusion: &test::Conclusion, style: &Style) -> String {
+    let mut out = head(&conclusion.stack, &what_was_tested(conclusion), style);
+    out += &table::brief(conclusion, style);
+    for (direction, knee) in &conclusion.knees {
+        out += &style.paragraph(&knee_at(*direction, knee), 0);
+    }
+    out += &failures(&conclusion.failures, style);
+    out += &remedies(&conclusion.findings, style);
+    out + &interruption(conclusion.interrupted_by, "the table holds the runs that ended before")
+}
+
 /// The speed of each disk by position.
 fn positions(rows: &[test::PositionRow], style: &Style) -> String {
     if rows.is_empty() {
@@ -124,13 +137,7 @@ fn what_was_tested(conclusion: &test::Conclusion) -> String {
 }
 
 fn knee_line(direction: Direction, knee: &suite::knee::Knee) -> String {
-    let what = if direction == Direction::Read { "reads" } else { "writes" };
-    let at = format!(
-        "Knee of random {what}: depth {} ({} IOPS at {})",
-        knee.at.depth,
-        human::count(knee.at.iops),
-        human::time(knee.at.latency_ns)
-    );
+    let at = knee_at(direction, knee);
     if knee.most.depth == knee.at.depth {
         return at + "; deeper queues bring no more.";
     }
@@ -139,6 +146,16 @@ fn knee_line(direction: Direction, knee: &suite::knee::Knee) -> String {
         human::count(knee.most.iops),
         knee.most.depth,
         human::time(knee.most.latency_ns)
+    )
+}
+
+fn knee_at(direction: Direction, knee: &suite::knee::Knee) -> String {
+    let what = if direction == Direction::Read { "reads" } else { "writes" };
+    format!(
+        "Knee of random {what}: depth {} ({} IOPS at {})",
+        knee.at.depth,
+        human::count(knee.at.iops),
+        human::time(knee.at.latency_ns)
     )
 }
 

@@ -55,6 +55,8 @@ pub trait SuiteTask {
 
 /// Shows how far a suite is.
 pub trait SuiteObserver {
+    /// What the part of the suite that goes on now is for. Called before each of its steps.
+    fn part(&mut self, _text: &'static str) {}
     /// A step begins.
     fn begin(&mut self, description: &str, expected: Expected);
     /// Called every 50 ms while a run goes on.
@@ -117,6 +119,9 @@ struct OneRun<'a> {
 
 impl OneRun<'_> {
     fn run(&mut self, step: &Step, runner: &Runner, archive: &mut RunArchive) -> Result<RunRecord> {
+        if let Some(text) = self.task.suite().part() {
+            self.observer.part(text);
+        }
         self.observer.begin(&step.description, self.task.suite().expected());
         let planned = self.task.invocation(step, runner).and_then(|invocation| {
             let planned = runner.plan(&invocation)?;

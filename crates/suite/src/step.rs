@@ -13,6 +13,11 @@ pub trait Suite {
     /// The expected time of the suite. Unknown parts (the knee, when a disk is steady) are guessed long
     /// rather than short.
     fn expected(&self) -> Expected;
+
+    /// What the current part of the suite is for, for people who watch.
+    fn part(&self) -> Option<&'static str> {
+        None
+    }
 }
 
 /// One run of a suite.

@@ -293,6 +293,30 @@ impl Suite for Test {
     fn expected(&self) -> Expected {
         Expected::of(self.spent, self.current() + self.later())
     }
+
+    fn part(&self) -> Option<&'static str> {
+        Some(match &self.stage {
+            Stage::Filling => {
+                "Fill a file: blocks that were never written are read without touching the medium."
+            }
+            Stage::Saturation(_) => {
+                "Write at random until the disk is steady: a fresh disk is faster than a used one."
+            }
+            Stage::Sweeping(_, Direction::Read) => {
+                "Find the knee of random reads: the queue depth beyond which reads only wait longer."
+            }
+            Stage::Sweeping(..) => {
+                "Find the knee of random writes: the queue depth beyond which writes only wait longer."
+            }
+            Stage::Rounds { .. } => {
+                "Measure each kind of work, in a random order: changes over time affect all alike."
+            }
+            Stage::Places { .. } => {
+                "Read the file by one reader and by two, and each disk at its start, middle and end."
+            }
+            Stage::Over => return None,
+        })
+    }
 }
 
 /// All runs: each once a round, each round in an order of its own.

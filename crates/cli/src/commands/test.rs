@@ -6,14 +6,14 @@ use crate::suites::{self, SuiteOptions};
 use anyhow::Result;
 use clap::Args;
 use host::TargetQuery;
-use record::{Bytes, DeviceKind, Facts, RecordSet};
+use record::{Bytes, DeviceKind, Facts, RecordSet, SavedTo};
 use report::judged_set::JudgedSet;
 use report::style::Style;
 use runner::Runner;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use suite::Target;
-use suite::test::{Disk, Length};
+use suite::test::{Conclusion, Disk, Length};
 
 /// The examples in the help, above the options.
 const EXAMPLES: &str = "\
@@ -91,11 +91,7 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     let mut output = Output::Stdout;
     output.write(&match arguments.output.json {
         true => report::json::suite::test(&conclusion, seed, &saved),
-        false => {
-            report::suite::test(&conclusion, &output.style())
-                + &suites::footer(&saved)
-                + &format!("Seed:   {seed}\n")
-        }
+        false => text(&conclusion, seed, &saved, &output),
     })?;
     if let Some(path) = &arguments.share {
         share(path, &set)?;
@@ -106,6 +102,19 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     end?;
     let failed = saved.is_lost || !conclusion.failures.is_empty();
     Ok(suites::exit_code(conclusion.interrupted_by, failed))
+}
+
+/// The report. What is longer than the terminal is shortened if `fathom runs show` can show the whole.
+fn text(conclusion: &Conclusion, seed: u64, saved: &SavedTo, output: &Output) -> String {
+    let whole = report::suite::test(conclusion, &output.style())
+        + &suites::footer(saved)
+        + &format!("Seed:   {seed}\n");
+    match (output.rows(), &saved.archived_as) {
+        (Some(rows), Some(_)) if whole.lines().count() > rows => {
+            report::suite::test_in_brief(conclusion, &output.style()) + &suites::footer(saved)
+        }
+        _ => whole,
+    }
 }
 
 /// Writes the result for others.

@@ -1,13 +1,14 @@
 //! The progress of a suite: on a terminal a line that is redrawn, and lines of text anywhere.
 
 use crate::output::say;
+use report::style::Style;
 use std::io::IsTerminal;
 use std::time::Instant;
 use suite::Expected;
 
 /// Width of the bar in characters.
 const BAR: usize = 20;
-/// Width of the whole line. It must not wrap.
+/// The most characters of the whole line.
 const WIDTH: usize = 79;
 
 /// The progress line.
@@ -15,6 +16,9 @@ pub struct Progress {
     is_shown: bool,
     /// Whether the line is on the terminal now.
     is_drawn: bool,
+    /// Characters of a line that does not wrap on this terminal.
+    width: usize,
+    part: &'static str,
     step: String,
     expected: Expected,
     began: Instant,
@@ -26,9 +30,19 @@ impl Progress {
         Progress {
             is_shown: is_allowed && std::io::stderr().is_terminal(),
             is_drawn: false,
+            width: width(),
+            part: "",
             step: String::new(),
             expected: Expected::default(),
             began: Instant::now(),
+        }
+    }
+
+    /// Starts a part of the suite: its line stays above the progress line.
+    pub fn part(&mut self, text: &'static str) {
+        if self.is_shown && self.part != text {
+            self.say(&Style { width: self.width, ..Style::default() }.wrap(text, 0));
+            self.part = text;
         }
     }
 
@@ -43,7 +57,9 @@ impl Progress {
         if self.is_shown {
             let passed = self.began.elapsed().as_nanos() as u64;
             // ECMA-48: carriage return, the line, then EL, erase to the end of the line.
-            say(&format!("\r{}\x1b[K", line(&self.step, self.expected, passed)));
+            let line = line(&self.step, self.expected, passed);
+            let line: String = line.chars().take(self.width).collect();
+            say(&format!("\r{line}\x1b[K"));
             self.is_drawn = true;
         }
     }
@@ -66,6 +82,13 @@ impl Drop for Progress {
     fn drop(&mut self) {
         self.end();
     }
+}
+
+/// One character less than the terminal has columns.
+fn width() -> usize {
+    let size = rustix::termios::tcgetwinsize(std::io::stderr());
+    let columns = size.map_or(0, |size| usize::from(size.ws_col));
+    if columns == 0 { WIDTH } else { WIDTH.min(columns - 1) }
 }
 
 fn line(step: &str, expected: Expected, passed_ns: u64) -> String {

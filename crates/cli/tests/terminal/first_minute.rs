@@ -1,6 +1,8 @@
 //! What a newcomer meets: `fathom` alone, and a result to show to others.
 
+use crate::common::tty::Tty;
 use crate::common::*;
+use rustix::process::Signal;
 use std::fs;
 use std::process::Command;
 
@@ -50,6 +52,46 @@ fn a_shared_report_names_no_machine_and_no_path() {
         assert!(!shared.contains(name), "{name} is in the shared report");
     }
     assert!(shared.contains("IOPS"), "the figures are gone");
+}
+
+#[test]
+fn a_test_says_what_each_part_is_for_and_ends_in_one_screen() {
+    const ROWS: u16 = 24;
+    let directory = scratch();
+    let at = directory.path().display();
+    let tty =
+        Tty::with("test", ROWS, 80, &format!("--quick --size=64m --archive={at}/archive.db {at}"));
+    for part in ["Fill a file: ", "Find the knee of random reads: ", "Measure each kind of work, "]
+    {
+        tty.shows(part);
+    }
+    // Most of it is measured: the whole report would be longer than the screen.
+    tty.shows("  0:05 left  ");
+    tty.signal(Signal::INT);
+    tty.shows("Runs:   ");
+    let out = tty.out();
+    let report = &out[out.rfind("\r\x1b[K").unwrap()..];
+    assert!(report.lines().count() < usize::from(ROWS), "{report}");
+    assert!(report.contains("fathom runs show ") && report.contains("Ended early"), "{report}");
+}
+
+#[test]
+fn the_progress_of_a_test_does_not_wrap_on_a_narrow_terminal() {
+    let directory = scratch();
+    let tty = Tty::with(
+        "test",
+        24,
+        60,
+        &format!("--size=64m --no-archive {}", directory.path().display()),
+    );
+    tty.shows("Find the knee");
+    tty.shows("random read");
+    tty.signal(Signal::INT);
+    tty.told("code");
+    let out = tty.out();
+    let drawn = out.split(['\r', '\n']).filter(|line| line.contains(" left  "));
+    let widest = drawn.map(|line| line.trim_end_matches("\x1b[K").chars().count()).max().unwrap();
+    assert!((50..60).contains(&widest), "{widest}: {out}");
 }
 
 /// This machine's name as the kernel tells it, in a form that no other word has.

@@ -50,6 +50,31 @@ pub(super) fn verdicts(limited: &[LimitGroup], style: &Style) -> String {
     out
 }
 
+/// The most findings of [`remedies`], and what it leaves of the text of one.
+const REMEDIES_MAX: usize = 3;
+
+/// A line for each finding that needs an action: its id, and the action.
+pub(super) fn remedies(findings: &[Finding], style: &Style) -> String {
+    let is_grave = |finding: &&Finding| finding.severity > Severity::Note;
+    let mut grave: Vec<&Finding> = findings.iter().filter(is_grave).collect();
+    grave.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    let lines = grave.iter().take(REMEDIES_MAX).map(|finding| {
+        let level = crate::messages::severity(finding.severity);
+        let remedy = verdict::sentence(&finding.remedy.to_string());
+        // The mark of what is left out needs two characters.
+        let style = Style { width: style.width - 2, ..*style };
+        let line = style.wrap(&format!("{level} [{}] {remedy}", finding.check), 0);
+        let first = line.lines().next().unwrap_or_default();
+        let rest = if first.len() < line.len() { " …" } else { "" };
+        style.severity(finding.severity, first) + rest + "\n"
+    });
+    let mut out: String = lines.collect();
+    if grave.len() > REMEDIES_MAX {
+        out += &format!("and {}\n", human::counted(grave.len() - REMEDIES_MAX, "more warning"));
+    }
+    out
+}
+
 /// Findings of several runs. Notes need no action, so each is one line.
 pub(crate) fn findings(findings: &[Finding], style: &Style) -> String {
     let (notes, grave): (Vec<Finding>, Vec<Finding>) =

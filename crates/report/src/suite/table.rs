@@ -13,11 +13,24 @@ pub(super) fn text(conclusion: &Conclusion, style: &Style) -> String {
     if conclusion.rows.is_empty() {
         return "Nothing was measured.\n".into();
     }
-    let head = ["depth", "IOPS", "MiB/s", "p50", "p99", "p99.9"].map(str::to_owned);
-    let mut out = style.bold(&format!("{} limit", columns("", &head, &WIDTHS))) + "\n";
+    let mut out = head(style);
     out.extend(conclusion.rows.iter().map(|row| self::row(row, style)));
     out += &style.dim(&style.wrap(&legend(conclusion), 0));
     out + "\n\n"
+}
+
+/// The same with one line a row.
+pub(super) fn brief(conclusion: &Conclusion, style: &Style) -> String {
+    if conclusion.rows.is_empty() {
+        return "Nothing was measured.\n".into();
+    }
+    let rows: String = conclusion.rows.iter().map(figures).collect();
+    head(style) + &rows
+}
+
+fn head(style: &Style) -> String {
+    let head = ["depth", "IOPS", "MiB/s", "p50", "p99", "p99.9"].map(str::to_owned);
+    style.bold(&format!("{} limit", columns("", &head, &WIDTHS))) + "\n"
 }
 
 fn legend(conclusion: &Conclusion) -> String {
@@ -47,9 +60,10 @@ pub(super) fn columns(label: &str, cells: &[String], widths: &[usize]) -> String
     line
 }
 
-fn row(row: &Row, style: &Style) -> String {
-    let percentile = |index: usize| row.percentiles.get(index).map(|(_, value)| value);
-    let time = |index| percentile(index).map_or("-".into(), |v| human::time(v.value));
+/// The line of the figures.
+fn figures(row: &Row) -> String {
+    let time =
+        |index: usize| row.percentiles.get(index).map_or("-".into(), |(_, v)| human::time(v.value));
     let figures = [
         row.depth.to_string(),
         human::count(row.iops.value),
@@ -59,9 +73,14 @@ fn row(row: &Row, style: &Style) -> String {
         time(2),
     ];
     let limit = row.limit.map_or("", judge::Limit::name);
-    let mut out =
-        format!("{} {limit}", columns(&row.label, &figures, &WIDTHS)).trim_end().to_owned() + "\n";
-    let ends = |index| percentile(index).map_or(String::new(), |v| interval(v, human::TIMES));
+    format!("{} {limit}", columns(&row.label, &figures, &WIDTHS)).trim_end().to_owned() + "\n"
+}
+
+fn row(row: &Row, style: &Style) -> String {
+    let mut out = figures(row);
+    let ends = |index: usize| {
+        row.percentiles.get(index).map_or(String::new(), |(_, v)| interval(v, human::TIMES))
+    };
     let iops = interval(&row.iops, human::COUNTS);
     let intervals = [String::new(), iops, String::new(), ends(0), ends(1), ends(2)];
     let line = columns("", &intervals, &WIDTHS);

@@ -120,6 +120,29 @@ fn widest(text: &str) -> usize {
 }
 
 #[test]
+fn a_test_in_brief_fits_the_smallest_screen() {
+    let mut tested = tested();
+    let (row, knee) = (tested.rows[0].clone(), tested.knees[0].clone());
+    tested.rows.extend(vec![row; 7]);
+    tested.knees.push((Direction::Write, knee.1));
+    tested.findings.extend(vec![finding(Severity::Warning); 5]);
+    tested.findings[5].remedy = "stop the other load, or choose another time; ".repeat(9).into();
+    tested.findings[5].severity = Severity::Error;
+    let text = test_in_brief(&tested, &Style::default());
+    // The prompt, an empty line and that with the id of the runs have room as well.
+    assert!(text.lines().count() <= 24 - 3 && widest(&text) <= 80, "{text}");
+    for part in [
+        "seq read 1 MiB     8    2.13 k   2134     3.6 ms    14.4 ms     108 ms device\nrand",
+        "Knee of random reads: depth 16 (60 k IOPS at 267 µs)\n",
+        "error [not-durable] Stop the other load, or choose another time; stop the …\n",
+        "warning [not-durable] Fsync=1.\nwarning",
+        "and 2 more warnings\n",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
 fn a_test_is_one_table_with_verdict_and_findings() {
     let text = test(&tested(), &Style::default());
     let expected = "\
