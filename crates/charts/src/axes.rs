@@ -109,7 +109,7 @@ pub(crate) fn guides(picture: &mut Picture, area: &Area, places: &[f64]) {
         vec![(x, area.top), (x, area.bottom())]
     };
     let lines = places.iter().map(line).collect();
-    picture.push("grid", Form::Lines { lines, stroke: Stroke::new(GRID, 1.0) });
+    picture.push("guide", Form::Lines { lines, stroke: Stroke::new(GRID, 1.0) });
 }
 
 /// The base line of a chart.

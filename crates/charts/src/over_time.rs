@@ -6,7 +6,9 @@ use crate::data::{Point, Quantity, Words};
 use crate::frame::{self, Area, FOOT, HEAD, LABEL, MARGIN, SMALL, TICK};
 use crate::lines::{NAME_HEIGHT, line_name, names_width};
 use crate::scale::{Scale, Use};
-use crate::scene::{Anchor, Fill, Form, Picture, Spot, Stroke, Text, rectangle};
+use crate::scene::{
+    Anchor, Fill, Form, Picture, Plot, ReadableAxis, Spot, Stroke, Text, rectangle,
+};
 use crate::unit::Unit;
 use crate::{axes, legend};
 
@@ -90,7 +92,8 @@ pub fn over_time(words: &Words, marks: &Marks, quantity: &Quantity, traces: &[Tr
     let scale = Scale::of(points.iter(), quantity.unit, Use::Places);
     let names = names_width(traces.iter().map(|t| &*t.name), NAMES);
     let height = HEIGHT.max(traces.len() as f64 * NAME_HEIGHT);
-    let mut sheet = Sheet::new(words, marks, &scale, names, height);
+    let y = (&scale, quantity.unit);
+    let mut sheet = Sheet::new(words, marks, y, names, height);
     axes::upright(&mut sheet.picture, &sheet.area, &scale, &quantity.name);
     sheet.time_axis(marks);
     sheet.spans(marks);
@@ -125,7 +128,8 @@ pub fn spread_over_time(
     let lowest = bins().map(|bin| bin.0.max(1.0)).fold(f64::INFINITY, f64::min);
     let highest = bins().map(|bin| bin.1).fold(1.0, f64::max);
     let scale = Scale::logarithmic(lowest.min(highest / 2.0), highest, quantity.unit);
-    let mut sheet = Sheet::new(words, marks, &scale, legend::COLOURS_WIDTH, HEIGHT + 30.0);
+    let y = (&scale, quantity.unit);
+    let mut sheet = Sheet::new(words, marks, y, legend::COLOURS_WIDTH, HEIGHT + 30.0);
     let cells = cells(columns, &scale, marks.shown);
     let shares: Vec<Point> = cells.iter().map(|cell| Point::value(cell.share * 100.0)).collect();
     let colours = Scale::of(shares.iter(), Unit::Percent, Use::Colours);
@@ -180,12 +184,22 @@ struct Sheet {
 }
 
 impl Sheet {
-    fn new(words: &Words, marks: &Marks, scale: &Scale, right: f64, height: f64) -> Sheet {
+    fn new(
+        words: &Words,
+        marks: &Marks,
+        (scale, unit): (&Scale, Unit),
+        right: f64,
+        height: f64,
+    ) -> Sheet {
         let left = MARGIN + axes::figures_width(scale);
         let top = HEAD + 8.0;
         let area = Area { left, top, width: WIDTH - left - right - MARGIN, height };
         let bottom = area.bottom() + axes::BELOW + legend::MARKS_HEIGHT + FOOT;
-        Sheet { picture: frame::picture(words, WIDTH, bottom), area, shown: marks.shown }
+        let mut picture = frame::picture(words, WIDTH, bottom);
+        let Stretch { from, to } = marks.shown;
+        let x = ReadableAxis { kind: "linear", from, to, unit: "s" };
+        picture.plot = Some(Plot { area, x, y: scale.readable(unit) });
+        Sheet { picture, area, shown: marks.shown }
     }
 
     /// The position of a moment, from 0 to 1.

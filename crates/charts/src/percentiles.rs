@@ -7,7 +7,7 @@ use crate::frame::{self, Area, FOOT, HEAD, MARGIN};
 use crate::legend::{self, Mark};
 use crate::lines::{NAME_HEIGHT, line_name, names_width};
 use crate::scale::Scale;
-use crate::scene::{Fill, Form, Picture, Spot, Stroke};
+use crate::scene::{Fill, Form, Picture, Plot, ReadableAxis, Spot, Stroke};
 
 const WIDTH: f64 = 860.0;
 const HEIGHT: f64 = 260.0;
@@ -50,6 +50,8 @@ pub fn percentile_curves(
     axes::guides(&mut picture, &area, &places);
     axes::base(&mut picture, &area);
     axes::below(&mut picture, &area, &axis, &places, &below);
+    let x = ReadableAxis { kind: "nines", from: 0.0, to: end, unit: "%" };
+    picture.plot = Some(Plot { area, x, y: scale.readable(quantity.unit) });
     let drawn = Drawn { area: &area, scale: &scale, end, count: curves.len() };
     for (index, curve) in curves.iter().enumerate() {
         drawn.curve(&mut picture, index, curve);

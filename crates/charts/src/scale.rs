@@ -1,6 +1,7 @@
 //! The positions of values along an axis.
 
 use crate::data::{Axis, Point};
+use crate::scene::ReadableAxis;
 use crate::unit::{self, Unit};
 use record::human::Unit as Scaled;
 
@@ -89,6 +90,12 @@ impl Scale {
         let high = all.iter().copied().find(|tick| *tick >= highest * 0.999).unwrap_or(highest);
         let ticks = all.into_iter().filter(|tick| (low..=high).contains(tick)).collect();
         Scale { low, high, is_log: true, unit, mixed, ticks }
+    }
+
+    /// The axis, to be read at any place.
+    pub(crate) fn readable(&self, unit: Unit) -> ReadableAxis {
+        let kind = if self.is_log { "log" } else { "linear" };
+        ReadableAxis { kind, from: self.low, to: self.high, unit: unit.base() }
     }
 
     /// The position of a figure, from 0 to 1.

@@ -2,6 +2,7 @@
 
 use crate::colour::Colour;
 use crate::font;
+use crate::frame::Area;
 
 /// A position in a picture, in pixels from its upper left corner.
 pub(crate) type Spot = (f64, f64);
@@ -15,7 +16,26 @@ pub struct Picture {
     pub(crate) title: String,
     /// The description for screen readers.
     pub(crate) description: String,
+    /// How values can be read at any place; `None` where each shape has a tool tip.
+    pub(crate) plot: Option<Plot>,
     pub(crate) shapes: Vec<Shape>,
+}
+
+/// An area between two axes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Plot {
+    pub area: Area,
+    pub x: ReadableAxis,
+    pub y: ReadableAxis,
+}
+
+/// An axis along which values are "linear", "log", or grow by "nines": `from` and `to` are then their number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct ReadableAxis {
+    pub kind: &'static str,
+    pub from: f64,
+    pub to: f64,
+    pub unit: &'static str,
 }
 
 /// A shape.
@@ -130,6 +150,7 @@ impl Picture {
             height: height.ceil(),
             title: title.into(),
             description: String::new(),
+            plot: None,
             shapes: Vec::new(),
         }
     }

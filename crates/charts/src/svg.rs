@@ -1,7 +1,8 @@
 //! Pictures as SVG.
 
 use crate::colour::PAPER;
-use crate::scene::{Anchor, Fill, Form, Picture, Shape, Spot, Stroke, Text};
+use crate::frame::Area;
+use crate::scene::{Anchor, Fill, Form, Picture, Plot, ReadableAxis, Shape, Spot, Stroke, Text};
 use std::fmt::Write;
 
 /// The font that text is measured with, and similar ones.
@@ -27,9 +28,11 @@ impl Picture {
         self.written(&format!(" width=\"{}\" height=\"{}\"", self.width, self.height), STYLE)
     }
 
-    /// The picture as an element of a page with [`STYLE`]; the page sets its size.
+    /// The picture as an element of a page with [`STYLE`]; the page sets its size, and a script in it may
+    /// read values by the data attributes.
     pub fn element(&self) -> String {
-        self.written(&format!(" width=\"{}\"", self.width), "")
+        let plot = self.plot.map(data).unwrap_or_default();
+        self.written(&format!(" width=\"{}\"{plot}", self.width), "")
     }
 
     fn written(&self, size: &str, style: &str) -> String {
@@ -60,6 +63,15 @@ impl Picture {
         }
         out + "</svg>\n"
     }
+}
+
+/// What a page needs to read values at a pointer.
+fn data(Plot { area, x, y }: Plot) -> String {
+    let Area { left, top, width, height } = area;
+    let [left, top, width, height] = [left, top, width, height].map(number);
+    let axis = |ReadableAxis { kind, from, to, unit }| format!("{kind} {from} {to} {unit}");
+    let (x, y) = (axis(x), axis(y));
+    format!(" data-area=\"{left} {top} {width} {height}\" data-x=\"{x}\" data-y=\"{y}\"")
 }
 
 fn element(shape: &Shape) -> String {

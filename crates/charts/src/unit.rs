@@ -31,6 +31,18 @@ impl Unit {
         }
     }
 
+    /// The unit in which figures are given.
+    pub(crate) fn base(self) -> &'static str {
+        match self {
+            Unit::PerSecond => "1/s",
+            Unit::BytesPerSecond => "B/s",
+            Unit::Nanoseconds => "ns",
+            Unit::Percent => "%",
+            Unit::Ios => "I/Os",
+            Unit::Bytes => "B",
+        }
+    }
+
     /// Each tick of a long axis can have its own unit: all have short names, and go by 1000.
     pub(crate) fn can_be_mixed(self) -> bool {
         self == Unit::Nanoseconds

@@ -71,7 +71,7 @@ pub fn body(judged_sets: &[JudgedSet]) -> Markup {
                     h2 id="pictures-title" { "Pictures" }
                     @for named in &pictures {
                         figure id={ "chart-" (named.id) } {
-                            div class="chart-room" { (PreEscaped(named.picture.element())) }
+                            div class="chart-room" tabindex="0" { (PreEscaped(named.picture.element())) }
                             @if !named.reading.is_empty() { figcaption { (named.reading) } }
                         }
                     }

@@ -89,39 +89,74 @@ pub fn python() -> Result<PathBuf, String> {
     )
 }
 
-/// The programs of releases: a directory beside the build, filled from PyPI when it is first asked for.
+/// What records a terminal (`asciinema`), and draws recordings (`termtosvg`).
+///
+/// # Errors
+/// What keeps it from being there: no Python with venv, or no network.
+pub fn recorder() -> Result<PathBuf, String> {
+    pypi("recorder", &["asciinema==2.4.0", "termtosvg-ng==1.4.1"])
+}
+
+/// axe-core, a script that checks pages for what keeps people from using them.
+///
+/// # Errors
+/// What keeps it from being there: no npm, or no network.
+pub fn axe() -> Result<PathBuf, String> {
+    let release = "axe-core@4.14.1";
+    let made = filled("axe", release, |path| {
+        let quiet = ["--silent", "--no-audit", "--no-fund", "--no-package-lock"];
+        succeed(
+            Path::new("npm"),
+            &[&["install", "--prefix", path], &quiet[..], &[release]].concat(),
+        )
+    })?;
+    Ok(made.join("node_modules/axe-core/axe.min.js"))
+}
+
+/// The programs of releases from PyPI.
 fn pypi(name: &str, releases: &[&str]) -> Result<PathBuf, String> {
+    let made = filled(name, &releases.join(" "), |path| {
+        succeed(Path::new("python3"), &["-m", "venv", "--clear", path])?;
+        let install = [&["install", "--quiet", "--disable-pip-version-check"], releases].concat();
+        succeed(&Path::new(path).join("bin/pip"), &install)
+    })?;
+    Ok(made.join("bin"))
+}
+
+/// A directory beside the build, filled with a release when it is first asked for.
+fn filled(
+    name: &str,
+    release: &str,
+    fill: impl FnOnce(&str) -> Result<(), String>,
+) -> Result<PathBuf, String> {
     static ONCE: Mutex<()> = Mutex::new(());
     let _alone = ONCE.lock().unwrap_or_else(PoisonError::into_inner);
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let build = program.ancestors().find(|at| at.ends_with("debug") || at.ends_with("release"));
     let place = build.and_then(Path::parent).ok_or("not run from a directory of builds")?;
-    let venv = place.join(name);
-    let programs = venv.join("bin");
-    let path = venv.to_str().ok_or("the directory of builds is not UTF-8")?;
-    // Written last: what was begun and not finished is done again. Its programs know where they are,
+    let directory = place.join(name);
+    let path = directory.to_str().ok_or("the directory of builds is not UTF-8")?;
+    // Written last: what was begun and not finished is done again. Programs in it know where they are,
     // so it is done again as well where the directory was moved or copied.
-    let mark = venv.join("installed");
-    let release = releases.join(" ");
+    let mark = directory.join("installed");
     let made = format!("{release}\n{path}");
     if std::fs::read_to_string(&mark).is_ok_and(|found| found == made) {
-        return Ok(programs);
+        return Ok(directory);
     }
-    let run = |program: &Path, arguments: &[&str]| -> Result<(), String> {
-        let output = Command::new(program).args(arguments).output();
-        let said = match output {
-            Ok(output) if output.status.success() => return Ok(()),
-            Ok(output) => String::from_utf8_lossy(&output.stderr).into_owned(),
-            Err(error) => error.to_string(),
-        };
-        let program = program.display();
-        Err(format!("{release} cannot be had from PyPI: {program} {arguments:?}: {said}"))
-    };
-    run(Path::new("python3"), &["-m", "venv", "--clear", path])?;
-    let install = [&["install", "--quiet", "--disable-pip-version-check"], releases].concat();
-    run(&programs.join("pip"), &install)?;
+    fill(path).map_err(|why| format!("{release} cannot be had: {why}"))?;
     std::fs::write(mark, made).map_err(|error| error.to_string())?;
-    Ok(programs)
+    Ok(directory)
+}
+
+/// Runs a program; an error is what it said.
+fn succeed(program: &Path, arguments: &[&str]) -> Result<(), String> {
+    let output = Command::new(program).args(arguments).output();
+    let said = match output {
+        Ok(output) if output.status.success() => return Ok(()),
+        Ok(output) => String::from_utf8_lossy(&output.stderr).into_owned(),
+        Err(error) => error.to_string(),
+    };
+    Err(format!("{} {arguments:?}: {said}", program.display()))
 }
 
 /// Devices are shared by the whole machine: tests of one program that make some take turns.

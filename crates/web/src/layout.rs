@@ -36,7 +36,7 @@ pub struct Asset {
 }
 
 /// The files that pages load.
-pub static ASSETS: [Asset; 3] = [
+pub static ASSETS: [Asset; 4] = [
     Asset {
         path: "/style.css",
         kind: "text/css; charset=utf-8",
@@ -49,6 +49,11 @@ pub static ASSETS: [Asset; 3] = [
         path: "/fathom.js",
         kind: "text/javascript; charset=utf-8",
         text: LazyLock::new(|| include_str!("../assets/fathom.js").to_owned()),
+    },
+    Asset {
+        path: "/charts.js",
+        kind: "text/javascript; charset=utf-8",
+        text: LazyLock::new(|| include_str!("../assets/charts.js").to_owned()),
     },
     Asset {
         path: "/icon.svg",
@@ -97,6 +102,7 @@ pub fn page_with(
                 link rel="icon" href={ "/icon.svg?v=" (*ASSETS_VERSION) };
                 link rel="stylesheet" href={ "/style.css?v=" (*ASSETS_VERSION) };
                 script src={ "/fathom.js?v=" (*ASSETS_VERSION) } defer {}
+                script src={ "/charts.js?v=" (*ASSETS_VERSION) } defer {}
                 (head)
             }
             body {

@@ -48,6 +48,12 @@ const NEEDED: &[Package] = &[
     // Looks at the pages.
     Package { name: "chromium", program: "chromium" },
     Package { name: "chromium-driver", program: "chromedriver" },
+    // Fetches what checks the pages.
+    Package { name: "npm", program: "npm" },
+    // Commands of the guide: reads an archive, asks a server, shows a man page.
+    Package { name: "sqlite3", program: "sqlite3" },
+    Package { name: "curl", program: "curl" },
+    Package { name: "man-db", program: "man" },
     // Serves a block device over NBD.
     Package { name: "nbdkit", program: "nbdkit" },
     // Servers of NFS, with what it registers at, and of iSCSI, and the libraries that reach them.
@@ -96,14 +102,19 @@ pub fn ensure_ceph() -> Result<u8> {
 /// to run. Returns the exit code of the stage.
 pub fn ensure() -> Result<u8> {
     match installed(NEEDED)? {
-        0 => from_pypi(),
+        0 => from_registries(),
         code => Ok(code),
     }
 }
 
-/// fio-plot, which a test draws charts with, moto, which serves S3, and what our Python module is used with.
-fn from_pypi() -> Result<u8> {
-    match testbed::fio_plot().and_then(|_| testbed::moto()).and_then(|_| testbed::python()) {
+/// fio-plot, which a test draws charts with, moto, which serves S3, what our Python module is used with, and
+/// axe, which checks pages.
+fn from_registries() -> Result<u8> {
+    match testbed::fio_plot()
+        .and_then(|_| testbed::moto())
+        .and_then(|_| testbed::python())
+        .and_then(|_| testbed::axe())
+    {
         Ok(_) => Ok(0),
         Err(why) => {
             eprintln!("{why}");

@@ -90,6 +90,40 @@ impl Browser {
         self.post("/execute/sync", json!({"script": body, "args": []}))
     }
 
+    /// Whether pages may run scripts, from the next page on.
+    #[track_caller]
+    pub fn scripts(&self, are_allowed: bool) {
+        self.protocol("Emulation.setScriptExecutionDisabled", json!({"value": !are_allowed}));
+    }
+
+    /// What axe finds wrong on the page, a line for each rule: its name and the first element.
+    #[track_caller]
+    pub fn inaccessible(&self) -> Vec<String> {
+        let axe = testbed::axe().unwrap_or_else(|why| panic!("{why}"));
+        self.script(&std::fs::read_to_string(axe).unwrap());
+        let ask = "const done = arguments[arguments.length - 1];\
+                   axe.run().then(found => done(found.violations.map(rule => \
+                   `${rule.id}: ${rule.help}: ${rule.nodes.length} times: ${rule.nodes[0].html.slice(0, 300)} \
+                   ${rule.nodes[0].failureSummary}`)), error => done([String(error)]))";
+        let found = self.post("/execute/async", json!({"script": ask, "args": []}));
+        found.as_array().unwrap().iter().map(Value::to_string).collect()
+    }
+
+    /// Moves the pointer to a place of the first element of a CSS selector, given from its centre.
+    #[track_caller]
+    pub fn point(&self, selector: &str, (x, y): (i32, i32)) {
+        let element = json!({"element-6066-11e4-a52e-4f735466cecf": self.element(selector)});
+        let to = json!({"type": "pointerMove", "origin": element, "x": x, "y": y});
+        let source = json!({"type": "pointer", "id": "mouse", "actions": [to]});
+        self.post("/actions", json!({"actions": [source]}));
+    }
+
+    /// The page as PDF, as it is printed.
+    #[track_caller]
+    pub fn printed(&self) -> Vec<u8> {
+        base64(self.post("/print", json!({"background": false})).as_str().unwrap())
+    }
+
     /// The text that is seen of the first element of a CSS selector.
     #[track_caller]
     pub fn text(&self, selector: &str) -> String {

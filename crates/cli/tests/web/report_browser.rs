@@ -27,6 +27,7 @@ fn look(browser: &Browser, directory: &Path, name: &str, runs: &[&str]) {
         browser.size(width, 844);
         browser.picture(&pictures().join(format!("report-{name}-{kind}.png")));
         assert_eq!(browser.too_wide(), Vec::<String>::new(), "{name}, on a {kind}");
+        assert_eq!(browser.inaccessible(), Vec::<String>::new(), "{name}, on a {kind}");
     }
     assert!(browser.count("svg[role=img]") > 0, "{name} has pictures");
 }

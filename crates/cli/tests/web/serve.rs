@@ -47,7 +47,9 @@ fn only_who_holds_the_token_sees_anything() {
 fn every_answer_forbids_browsers_what_pages_do_not_need() {
     let directory = scratch();
     let pages = Pages::start(directory.path(), &[]);
-    for path in ["/runs", "/style.css", "/fathom.js", "/login", "/nothing", "/api/v1/runs"] {
+    for path in
+        ["/runs", "/style.css", "/fathom.js", "/charts.js", "/login", "/nothing", "/api/v1/runs"]
+    {
         let answer = pages.page(path);
         let policy = answer.header("content-security-policy").unwrap();
         assert!(policy.starts_with("default-src 'none';"), "{policy}");

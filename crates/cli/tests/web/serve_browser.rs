@@ -46,6 +46,10 @@ fn look(browser: &Browser, pages: &Pages, name: &str, path: &str) {
                  return (Number(c[0]) + Number(c[1]) + Number(c[2])) / 3",
             );
             assert_eq!(paper.as_f64().unwrap() < 128.0, is_dark, "{name}: {paper}");
+            if width > 1000 || !is_dark {
+                let wrong = browser.inaccessible();
+                assert!(wrong.is_empty(), "{name}, {kind}, {shade}: {wrong:#?}");
+            }
         }
         assert_eq!(browser.too_wide(), Vec::<String>::new(), "{name}: wider than a {kind}");
     }
@@ -120,6 +124,77 @@ fn pages_of_two_hundred_runs() {
     browser.keys("\u{e004}");
     assert_eq!(browser.script("return document.activeElement.className"), "skip");
     is_clean(&browser, &pages);
+}
+
+#[test]
+fn figures_of_charts_are_read_and_zoomed_by_pointer_and_keys() {
+    let directory = scratch();
+    let file = ["--name=timed", "--rw=randrw", "--bs=4k", "--size=1m", "--log_avg_msec=100"];
+    archived(directory.path(), "run", &[&file[..], &["--time_based", "--runtime=2"]].concat());
+    let pages = Pages::start(directory.path(), &[]);
+    let browser = Browser::start();
+    browser.open(&pages.way_in());
+    browser.open(&pages.url("/runs/latest"));
+    let chart = "figure[id^=chart-latency] .chart-view";
+    let read = || browser.text("figure[id^=chart-latency] output");
+    browser.script(&format!("document.querySelector('{chart}').focus()"));
+    browser.keys("\u{e014}");
+    let first = read();
+    assert!(first.contains(" s: ") && first.contains("read") && first.contains("µs"), "{first}");
+    browser.keys("\u{e014}");
+    let second = read();
+    assert_ne!(first, second, "the next figure");
+    browser.keys("+");
+    let ticks = format!("return document.querySelectorAll('{chart} .zoom-ticks text').length");
+    assert_eq!(browser.script(&ticks), 6, "an axis for the part that is shown");
+    assert_eq!(read(), second, "it is still read");
+    browser.picture(&pictures().join("chart-zoomed.png"));
+    browser.keys("0");
+    assert_eq!(browser.script(&ticks), 0);
+    browser.point(chart, (100, 0));
+    let pointed = read();
+    assert!(pointed.contains(" s: ") && pointed != second, "{pointed}");
+    browser.click("figure[id^=chart-latency] .chart-tools button");
+    assert_eq!(browser.script(&ticks), 6, "zoomed by a button");
+    let printed = browser.printed();
+    assert!(printed.starts_with(b"%PDF") && printed.len() > 10_000, "{}", printed.len());
+    std::fs::write(pictures().join("run.pdf"), printed).unwrap();
+    is_clean(&browser, &pages);
+}
+
+#[test]
+fn pages_can_be_read_without_scripts() {
+    let directory = scratch();
+    for name in ["first", "second"] {
+        let name = format!("--name={name}");
+        let job =
+            [&*name, "--rw=randread", "--bs=4k", "--size=1m", "--runtime=300ms", "--time_based"];
+        archived(directory.path(), "run", &job);
+    }
+    let pages = Pages::start(directory.path(), &["--allow-run"]);
+    let browser = Browser::start();
+    browser.open(&pages.way_in());
+    browser.scripts(false);
+    for (path, words) in [
+        ("/runs", "second"),
+        ("/runs/latest", "What limited it?"),
+        ("/compare?run=latest~1&run=latest", "Comparison"),
+        ("/trends?filter=job%3Dfirst", "first"),
+        ("/machine?path=/tmp", "Machine"),
+        ("/live", "No run of this user"),
+        ("/start", "Job file"),
+    ] {
+        browser.open(&pages.url(path));
+        let text = browser.text("body");
+        assert!(text.to_lowercase().contains(&words.to_lowercase()), "{path}: {text}");
+        assert_eq!(browser.count(".chart-tools"), 0, "no script ran");
+    }
+    // Two runs are chosen and compared by their form alone.
+    browser.open(&pages.url("/runs"));
+    browser.click("[data-rows] tbody tr:nth-child(1) input");
+    browser.click("[data-rows] tbody tr:nth-child(2) input");
+    browser.click("[data-needs]");
+    assert!(browser.text("main").contains("Comparison"), "{}", browser.text("main"));
 }
 
 /// Rows by keys; two of them compared.
