@@ -28,7 +28,7 @@ pub enum RecordError {
         source: io::Error,
     },
     /// The file is not a record.
-    #[error("{path}: not a fathom record: {reason}")]
+    #[error("{path}: not a fathom record: {reason}{}", job_file_hint(.path))]
     NotARecord {
         /// The file.
         path: PathBuf,
@@ -48,6 +48,14 @@ pub enum RecordError {
         /// Version of the program that made it.
         made_by: String,
     },
+}
+
+/// What to do with a file that looks like a job file by its name.
+fn job_file_hint(path: &Path) -> &'static str {
+    match path.extension().is_some_and(|end| end == "fio") {
+        true => "; a job file is run first: fathom run --repeat=5 A.fio --interleave=B.fio",
+        false => "",
+    }
 }
 
 /// The part of a document that says whether the rest can be read, and as what.

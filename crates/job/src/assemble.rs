@@ -217,7 +217,13 @@ impl<'a> Assembly<'a> {
                     "no job: none is called {wanted}, as --section asks: name a job file that has \
                      it, or leave --section out"
                 ),
-                (true, _) => "no job: name a job file, or describe a job with --name".to_string(),
+                (true, _) => {
+                    let examples = match self.dialect {
+                        Dialect::Fathom => "; 'fathom examples' lists job files to run",
+                        Dialect::Fio => "",
+                    };
+                    format!("no job: name a job file, or describe a job with --name{examples}")
+                }
                 (false, true) => format!("no job: {files} has no section to run"),
                 (false, false) => format!("no job: {files} has no section {wanted}"),
             };

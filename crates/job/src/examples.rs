@@ -67,12 +67,20 @@ const PREFIX: &str = "example:";
 /// The example of a name. The error suggests another.
 pub fn example(name: &str) -> Result<&'static Example, String> {
     EXAMPLES.iter().find(|example| example.name == name).ok_or_else(|| {
+        let about: Vec<&str> = mentioning(name).map(|example| example.name).collect();
         let hint = match value::nearest(name, EXAMPLES.iter().map(|example| example.name)) {
             Some(nearest) => format!("did you mean '{nearest}'?"),
+            None if !about.is_empty() => format!("these mention it: {}", about.join(", ")),
             None => "'fathom examples' lists them".to_owned(),
         };
         format!("no example is called '{name}'; {hint}")
     })
+}
+
+/// The examples whose text has a word, in either case.
+pub fn mentioning(word: &str) -> impl Iterator<Item = &'static Example> {
+    let word = word.to_lowercase();
+    EXAMPLES.iter().filter(move |example| example.text.to_lowercase().contains(&word))
 }
 
 /// The name of an example as a job file.

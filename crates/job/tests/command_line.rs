@@ -204,7 +204,10 @@ fn requests_for_help_win_over_everything_else() {
 fn without_anything_to_run_it_says_what_to_do() {
     assert_eq!(
         errors("", Fathom, &Texts::default()),
-        ["command line: no job: name a job file, or describe a job with --name"]
+        [
+            "command line: no job: name a job file, or describe a job with --name; 'fathom examples' lists \
+          job files to run"
+        ]
     );
     assert!(run("--parse-only", Fathom, &Texts::default()).is_ok());
     assert_eq!(errors("--name=x --numjobs=9 --max-jobs=8", Fathom, &Texts::default()).len(), 1);

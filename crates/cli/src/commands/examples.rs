@@ -3,7 +3,7 @@
 use crate::output::Output;
 use anyhow::Result;
 use clap::Args;
-use job::examples::{self, EXAMPLES as FILES};
+use job::examples::{self, EXAMPLES as FILES, Example};
 use runner::Refusal;
 
 /// The examples in the help, above the options.
@@ -11,27 +11,32 @@ const EXAMPLES: &str = "\
 Examples:
   fathom examples
   fathom examples etcd-fsync
+  fathom examples database
   fathom run --example etcd-fsync .";
 
 /// Arguments of `fathom examples`.
 #[derive(Args)]
 #[command(before_help = EXAMPLES)]
 pub struct Arguments {
-    /// Print this example.
+    /// Print the example of this name, or list those that mention this word.
     name: Option<String>,
 }
 
 /// Lists the examples, or prints one. 0; 2: there is no such example.
 pub fn main(arguments: &Arguments) -> Result<u8> {
     let text = match &arguments.name {
-        Some(name) => examples::example(name).map_err(Refusal::usage)?.text.to_owned(),
-        None => list(),
+        Some(name) => match (examples::example(name), list(examples::mentioning(name))) {
+            (Ok(example), _) => example.text.to_owned(),
+            (Err(why), listed) if listed.is_empty() => return Err(Refusal::usage(why)),
+            (Err(_), listed) => listed,
+        },
+        None => list(FILES.iter()),
     };
     Output::Stdout.write(&text).map(|()| 0)
 }
 
 /// Each name with its question.
-fn list() -> String {
+fn list(examples: impl Iterator<Item = &'static Example>) -> String {
     let width = FILES.iter().map(|example| example.name.len()).max().unwrap_or(0);
-    FILES.iter().map(|e| format!("{:width$}  {}\n", e.name, e.question())).collect()
+    examples.map(|e| format!("{:width$}  {}\n", e.name, e.question())).collect()
 }

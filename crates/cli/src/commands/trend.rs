@@ -51,13 +51,18 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     let mut words = arguments.filter.clone();
     words.extend(arguments.job.iter().map(|job| format!("job={job}")));
     let choice = Choice::from_options(arguments.archive.as_deref(), false);
-    let trends = open(&choice)?.trends(&filter(&words)?, &arguments.metric, usize::MAX);
+    let (archive, filter) = (open(&choice)?, filter(&words)?);
+    let trends = archive.trends(&filter, &arguments.metric, usize::MAX);
     let Trends { trends, broken_runs, .. } = trends.map_err(refused)?;
     if broken_runs > 0 {
         let plural = if broken_runs == 1 { "" } else { "s" };
         say(&format!("fathom: {broken_runs} run{plural} with errors or interrupted left out\n"));
     }
     let Some(longest) = trends.first() else {
+        if archive.count(&filter).is_ok_and(|count| count == 0) {
+            let text = "no run matches the filter; fathom runs lists all of them";
+            return Err(Refusal::usage(text));
+        }
         let text = format!(
             "no run that matches has a figure '{}'; those that an older fathom judged have newer \
              figures after `fathom runs rejudge --all`",

@@ -43,6 +43,15 @@ fn every_example_runs_at_small_size_and_is_a_job_file_of_fio() {
 }
 
 #[test]
+fn a_word_finds_the_examples_that_mention_it() {
+    let about = listed(&["Database"]).expect(0).out;
+    assert!(about.contains("wal-fsync ") && !about.contains("video-edit"), "{about}");
+    let directory = scratch();
+    let ran = fathom(directory.path(), &["--example", "database", "."]).expect(2);
+    assert!(ran.err.contains("these mention it: ") && ran.err.contains("oltp"), "{}", ran.err);
+}
+
+#[test]
 fn a_wrong_name_or_place_is_told_in_one_line() {
     let directory = scratch();
     for (arguments, expected) in [

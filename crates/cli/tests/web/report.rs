@@ -79,10 +79,12 @@ fn what_cannot_be_used_is_refused_and_writes_nothing() {
     let directory = scratch();
     made(directory.path(), "a.json", "job");
     fs::write(directory.path().join("none.json"), "{}").unwrap();
-    let refused: [(&[&str], &str); 6] = [
+    fs::write(directory.path().join("a.fio"), "[a]\nrw=read\n").unwrap();
+    let refused: [(&[&str], &str); 7] = [
         (&["a.json", "-o", "a.html", "--chart=iops"], "--chart: there is no picture to choose"),
         (&["a.json", "-o", "a.txt"], "expected a file name ending in .html, .md"),
         (&["none.json", "-o", "a.html"], "none.json: not a fathom record"),
+        (&["a.fio", "-o", "a.html"], "a job file is run first: fathom run"),
         (&["missing.json", "-o", "a.html"], "missing.json: cannot read the record: No such file"),
         (
             &["a.json", "-o", "a.html", "-o", "a.svg", "--chart=pie"],
@@ -96,5 +98,5 @@ fn what_cannot_be_used_is_refused_and_writes_nothing() {
     }
     let ran = report(directory.path(), &["a.json", "-o", "none/a.html"]).expect(1);
     assert!(ran.err.contains("none/a.html: cannot write: No such file"), "{}", ran.err);
-    assert_eq!(names(directory.path()), ["a.json", "none.json"]);
+    assert_eq!(names(directory.path()), ["a.fio", "a.json", "none.json"]);
 }

@@ -242,7 +242,9 @@ fn a_trend_tells_what_changed_with_it() {
         call(path, &["trend", "rw=randread", "--metric=bandwidth", "--json"]).expect(0).json();
     assert_eq!(machine[0]["changes"][0]["first_run"], 8, "{machine}");
     let none = call(path, &["trend", "job=other"]).expect(2);
-    assert!(none.err.contains("no run that matches has a figure 'iops'"), "{}", none.err);
+    assert!(none.err.contains("no run matches the filter"), "{}", none.err);
+    let none = call(path, &["trend", "job=scan", "--metric=GET.ttfb.p99"]).expect(2);
+    assert!(none.err.contains("no run that matches has a figure 'GET.ttfb.p99'"), "{}", none.err);
 }
 
 #[test]

@@ -13,11 +13,11 @@ use suite::sweep::{Baseline, Design, Order, TableOptions};
 const AFTER: &str = "\
 JOB is a job file, options of 'fathom run', or both. A varied option overrides the same option of
 every job; --vary NAME/OPTION=… of the job NAME only. --vary target=/a,/b runs all jobs in those
-directories, or on those files or devices; --vary position=start,middle,end on a tenth of each file or
-device at its start, middle and end; --vary layer=all on the file and on each device below it, which
-are only read. These settings of the machine can be varied: scheduler,
-read_ahead_kb and nr_requests (of the disks below the target), mount (options of its filesystem) and
-fs (filesystems made for each run). All are restored at the end.
+directories, or on those files or devices; --vary position=start,middle,end on a tenth of each
+file or device at its start, middle and end; --vary layer=all on the file and on each device below
+it, which are only read. These settings of the machine can be varied: scheduler, read_ahead_kb and
+nr_requests (of the disks below the target), mount (options of its filesystem) and fs (filesystems
+made for each run). All are restored at the end.
 
 Values: 1,2,4..64 is a sequence that doubles when the two values before the dots double, and otherwise
 goes on by their difference. Separate values that contain commas by ';': --vary 'bs=4k,16k;8k,8k'.
