@@ -130,7 +130,7 @@ fn pages_of_two_hundred_runs() {
 fn figures_of_charts_are_read_and_zoomed_by_pointer_and_keys() {
     let directory = scratch();
     let file = ["--name=timed", "--rw=randrw", "--bs=4k", "--size=1m", "--log_avg_msec=100"];
-    archived(directory.path(), "run", &[&file[..], &["--time_based", "--runtime=2"]].concat());
+    archived(directory.path(), "run", &[&file[..], &["--time_based", "--runtime=3"]].concat());
     let pages = Pages::start(directory.path(), &[]);
     let browser = Browser::start();
     browser.open(&pages.way_in());
@@ -140,7 +140,7 @@ fn figures_of_charts_are_read_and_zoomed_by_pointer_and_keys() {
     browser.script(&format!("document.querySelector('{chart}').focus()"));
     browser.keys("\u{e014}");
     let first = read();
-    assert!(first.contains(" s: ") && first.contains("read") && first.contains("µs"), "{first}");
+    assert!(first.contains(" s: ") && first.contains("read"), "{first}");
     browser.keys("\u{e014}");
     let second = read();
     assert_ne!(first, second, "the next figure");
