@@ -126,7 +126,7 @@ fn shown(Compared { first, other, comparison }: &Compared) -> Markup {
         (table(first, other, comparison))
         @if !comparison.environment.is_empty() {
             h4 { "Differences in the environment" }
-            div class="table-room" tabindex="0" role="region" aria-label="Differences of the environment" {
+            div class="table-room" tabindex="0" role="group" aria-label="Differences of the environment" {
                 table {
                     thead { tr {
                         th scope="col" { "what" }
@@ -150,7 +150,7 @@ fn missing(name: &str, jobs: &[String]) -> Markup {
 
 fn table(first: &JudgedSet, other: &JudgedSet, comparison: &Comparison) -> Markup {
     html! {
-        div class="table-room" tabindex="0" role="region" aria-label="Figures compared" {
+        div class="table-room" tabindex="0" role="group" aria-label="Figures compared" {
             table {
                 thead { tr {
                     th scope="col" { "job" } th scope="col" { "I/O" } th scope="col" { "figure" }

@@ -31,7 +31,7 @@ fn traffic_table(all: &[DeviceTraffic]) -> Markup {
     html! {
         @if !used.is_empty() {
             h3 { "Traffic of the devices" }
-            div class="table-room" tabindex="0" role="region" aria-label="Bytes of the devices" {
+            div class="table-room" tabindex="0" role="group" aria-label="Bytes of the devices" {
                 table {
                     thead { tr {
                         th scope="col" { "device" }

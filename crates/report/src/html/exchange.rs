@@ -29,7 +29,7 @@ pub(super) fn section(judged_sets: &[JudgedSet]) -> Markup {
         @if !rows.is_empty() {
             section id="requests" aria-labelledby="requests-title" {
                 h2 id="requests-title" { "Requests" }
-                div class="table-room" tabindex="0" role="region" aria-label="Requests by kind" {
+                div class="table-room" tabindex="0" role="group" aria-label="Requests by kind" {
                     table {
                         thead {
                             tr {

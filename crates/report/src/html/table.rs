@@ -171,7 +171,7 @@ fn has_requests(table: &Table) -> bool {
 /// The table of a page.
 pub(super) fn markup(table: &Table) -> Markup {
     html! {
-        div class="table-room" tabindex="0" role="region" aria-label="Figures with their intervals" {
+        div class="table-room" tabindex="0" role="group" aria-label="Figures with their intervals" {
             table {
                 thead { tr {
                     @for head in table.heads() { th scope="col" { (head) } }
