@@ -8,7 +8,7 @@ use std::process::Command;
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 /// Bytes of the filesystem with the files of a reader, and of each of the reader's disks.
-const FILESYSTEM: u64 = 6 << 30;
+const FILESYSTEM: u64 = 8 << 30;
 const DISK: u64 = 1 << 30;
 
 /// Beginnings of lines that are not run here, and why.
