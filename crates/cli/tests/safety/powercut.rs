@@ -48,13 +48,15 @@ impl Server {
         let all = [&["write", &to], arguments].concat();
         let mut tester = Running::fathom("powercut", directory, &all);
         tester.says("err", "What cuts show");
-        let has_promises = || {
-            let logs = names(&self.directory);
-            logs.iter().any(|log| fs::metadata(self.directory.join(log)).unwrap().len() > 30_000)
-        };
-        wait_until("promises", has_promises);
+        wait_until("promises", || self.has_promises(30_000));
         tester.signal(Signal::KILL);
         tester.end();
+    }
+
+    /// Whether a run has more than so many bytes of promises. It has no file before it begins.
+    fn has_promises(&self, bytes: u64) -> bool {
+        let logs = names(&self.directory);
+        logs.iter().any(|log| fs::metadata(self.directory.join(log)).unwrap().len() > bytes)
     }
 
     fn log(&self) -> PathBuf {
@@ -234,7 +236,7 @@ fn a_file_that_shrank_is_a_loss_and_a_second_tester_is_kept_away() {
     tester.says("err", "What cuts show");
     let refused = server.write(at, &["file", "--time=1"]).expect(3);
     assert!(refused.err.contains("another tester writes to it"), "{}", refused.err);
-    wait_until("promises", || fs::metadata(server.log()).unwrap().len() > 20_000);
+    wait_until("promises", || server.has_promises(20_000));
     tester.signal(Signal::KILL);
     tester.end();
     server.check(at, &["file"]).expect(0);
@@ -255,7 +257,7 @@ fn a_tester_goes_on_when_its_server_is_started_again() {
     let options = ["write", &to, "file", "--size=4m", "--class=fsync", "--threads=1"];
     let mut tester = Running::fathom("powercut", at, &options);
     tester.says("err", "What cuts show");
-    wait_until("promises", || fs::metadata(server.log()).unwrap().len() > 10_000);
+    wait_until("promises", || server.has_promises(10_000));
     let Server { _running: running, address, directory } = server;
     running.signal(Signal::KILL);
     running.end();
