@@ -3,9 +3,9 @@
 use crate::colour::{FAINT, GRID, INK};
 use crate::data::Axis;
 use crate::font;
-use crate::frame::{Area, LABEL, TICK};
+use crate::frame::{LABEL, TICK};
 use crate::scale::Scale;
-use crate::scene::{Anchor, Form, Picture, Stroke, Text};
+use crate::scene::{Anchor, Area, Form, Picture, Stroke, Text};
 
 /// Height of a horizontal axis below its chart.
 pub(crate) const BELOW: f64 = 52.0;

@@ -3,10 +3,10 @@
 use crate::axes::{self, Below};
 use crate::colour::{HATCH, INK, series as series_colour};
 use crate::data::{Axis, Point, Quantity, Series, Words};
-use crate::frame::{self, Area, FOOT, HEAD, MARGIN, SMALL, TICK};
+use crate::frame::{self, FOOT, HEAD, MARGIN, SMALL, TICK};
 use crate::lines::{NAME_HEIGHT, NAMES, names_width};
 use crate::scale::{Scale, Use};
-use crate::scene::{Anchor, Fill, Form, Picture, Spot, Stroke, Text, hatching, rectangle};
+use crate::scene::{Anchor, Area, Fill, Form, Picture, Spot, Stroke, Text, hatching, rectangle};
 use crate::{font, legend};
 
 const HEIGHT: f64 = 470.0;

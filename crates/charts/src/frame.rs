@@ -19,30 +19,6 @@ pub(crate) const HEAD: f64 = 64.0;
 /// Height of the source line.
 pub(crate) const FOOT: f64 = 26.0;
 
-/// A rectangle of a picture.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Area {
-    pub left: f64,
-    pub top: f64,
-    pub width: f64,
-    pub height: f64,
-}
-
-impl Area {
-    pub(crate) fn right(&self) -> f64 {
-        self.left + self.width
-    }
-
-    pub(crate) fn bottom(&self) -> f64 {
-        self.top + self.height
-    }
-
-    /// The position at these shares of width and height, from the lower left corner.
-    pub(crate) fn at(&self, right: f64, up: f64) -> (f64, f64) {
-        (self.left + right * self.width, self.bottom() - up * self.height)
-    }
-}
-
 /// A picture with its frame alone. Text that does not fit in a line is cut.
 pub(crate) fn picture(words: &Words, width: f64, height: f64) -> Picture {
     let mut picture = Picture::new(width, height, &*words.title);

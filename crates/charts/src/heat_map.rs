@@ -4,10 +4,10 @@ use crate::axes::{self, Below};
 use crate::colour::{HATCH, INK, PAPER, viridis};
 use crate::data::{Axis, Field, Point, Quantity, Words, all_points};
 use crate::font;
-use crate::frame::{self, Area, FOOT, HEAD, LABEL, MARGIN, SMALL, TICK};
+use crate::frame::{self, FOOT, HEAD, LABEL, MARGIN, SMALL, TICK};
 use crate::legend::{self, Mark};
 use crate::scale::{Scale, Use};
-use crate::scene::{Anchor, Fill, Form, Picture, Stroke, Text, hatching, rectangle};
+use crate::scene::{Anchor, Area, Fill, Form, Picture, Stroke, Text, hatching, rectangle};
 
 /// Height of the name of a field.
 const NAME: f64 = 24.0;

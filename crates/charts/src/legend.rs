@@ -1,9 +1,9 @@
 //! Legends: the meaning of colours and marks.
 
 use crate::colour::{FAINT, HATCH, INK, viridis};
-use crate::frame::{Area, FOOT, LABEL, MARGIN, SMALL, TICK};
+use crate::frame::{FOOT, LABEL, MARGIN, SMALL, TICK};
 use crate::scale::Scale;
-use crate::scene::{Anchor, Fill, Form, Picture, Stroke, Text, hatching, rectangle};
+use crate::scene::{Anchor, Area, Fill, Form, Picture, Stroke, Text, hatching, rectangle};
 
 /// Width of a colour bar with its figures and its name.
 pub(crate) const COLOURS_WIDTH: f64 = 92.0;

@@ -3,10 +3,10 @@
 use crate::axes::{self, Below};
 use crate::colour::{INK, PAPER, series as series_colour};
 use crate::data::{Axis, Quantity, Series, Words};
-use crate::frame::{self, Area, FOOT, HEAD, MARGIN, TICK};
+use crate::frame::{self, FOOT, HEAD, MARGIN, TICK};
 use crate::legend;
 use crate::scale::{Scale, Use, places};
-use crate::scene::{Fill, Form, Picture, Spot, Stroke, Text};
+use crate::scene::{Area, Fill, Form, Picture, Spot, Stroke, Text};
 
 const WIDTH: f64 = 860.0;
 const HEIGHT: f64 = 500.0;

@@ -3,11 +3,11 @@
 
 use crate::colour::{Colour, FAINT, INK, series as series_colour, viridis};
 use crate::data::{Point, Quantity, Words};
-use crate::frame::{self, Area, FOOT, HEAD, LABEL, MARGIN, SMALL, TICK};
+use crate::frame::{self, FOOT, HEAD, LABEL, MARGIN, SMALL, TICK};
 use crate::lines::{NAME_HEIGHT, line_name, names_width};
 use crate::scale::{Scale, Use};
 use crate::scene::{
-    Anchor, Fill, Form, Picture, Plot, ReadableAxis, Spot, Stroke, Text, rectangle,
+    Anchor, Area, Fill, Form, Picture, Plot, ReadableAxis, Spot, Stroke, Text, rectangle,
 };
 use crate::unit::Unit;
 use crate::{axes, legend};

@@ -3,11 +3,11 @@
 use crate::axes::{self, Below};
 use crate::colour::series as series_colour;
 use crate::data::{Axis, Quantity, Tick, Words};
-use crate::frame::{self, Area, FOOT, HEAD, MARGIN};
+use crate::frame::{self, FOOT, HEAD, MARGIN};
 use crate::legend::{self, Mark};
 use crate::lines::{NAME_HEIGHT, line_name, names_width};
 use crate::scale::Scale;
-use crate::scene::{Fill, Form, Picture, Plot, ReadableAxis, Spot, Stroke};
+use crate::scene::{Area, Fill, Form, Picture, Plot, ReadableAxis, Spot, Stroke};
 
 const WIDTH: f64 = 860.0;
 const HEIGHT: f64 = 260.0;

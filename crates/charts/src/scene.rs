@@ -2,7 +2,30 @@
 
 use crate::colour::Colour;
 use crate::font;
-use crate::frame::Area;
+
+/// A rectangle of a picture.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Area {
+    pub left: f64,
+    pub top: f64,
+    pub width: f64,
+    pub height: f64,
+}
+
+impl Area {
+    pub(crate) fn right(&self) -> f64 {
+        self.left + self.width
+    }
+
+    pub(crate) fn bottom(&self) -> f64 {
+        self.top + self.height
+    }
+
+    /// The position at these shares of width and height, from the lower left corner.
+    pub(crate) fn at(&self, right: f64, up: f64) -> (f64, f64) {
+        (self.left + right * self.width, self.bottom() - up * self.height)
+    }
+}
 
 /// A position in a picture, in pixels from its upper left corner.
 pub(crate) type Spot = (f64, f64);

@@ -2,9 +2,9 @@
 
 use crate::colour::{FAINT, GRID, HATCH, INK, PAPER, series as series_colour, viridis};
 use crate::data::{Axis, Field, Point, Quantity, Words, all_points};
-use crate::frame::{self, Area, FOOT, HEAD, LABEL, MARGIN, TICK};
+use crate::frame::{self, FOOT, HEAD, LABEL, MARGIN, TICK};
 use crate::scale::{Scale, Use, places};
-use crate::scene::{Anchor, Fill, Form, Picture, Spot, Stroke, Text, hatching, rectangle};
+use crate::scene::{Anchor, Area, Fill, Form, Picture, Spot, Stroke, Text, hatching, rectangle};
 use crate::{axes, font, legend};
 
 /// Width of the plot in pixels.

@@ -1,8 +1,9 @@
 //! Pictures as SVG.
 
 use crate::colour::PAPER;
-use crate::frame::Area;
-use crate::scene::{Anchor, Fill, Form, Picture, Plot, ReadableAxis, Shape, Spot, Stroke, Text};
+use crate::scene::{
+    Anchor, Area, Fill, Form, Picture, Plot, ReadableAxis, Shape, Spot, Stroke, Text,
+};
 use std::fmt::Write;
 
 /// The font that text is measured with, and similar ones.

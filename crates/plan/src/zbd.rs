@@ -198,15 +198,15 @@ pub(crate) fn limit_pass(worker: &mut Worker) {
     }
 }
 
-fn zoned_file(
+/// The size of a target's zones: the device's own, else the one that is given.
+fn zone_size(
     job: &Job,
-    file: &mut File,
-    own: Option<Zones>,
-    facts: &Facts,
+    path: &str,
+    own: Option<&Zones>,
     diagnostics: &mut Diagnostics,
-) -> Option<ZonedFile> {
-    let (path, given) = (&file.path, job.zones.size.0);
-    let size = own.as_ref().map_or(given, |own| own.size);
+) -> Option<u64> {
+    let given = job.zones.size.0;
+    let size = own.map_or(given, |own| own.size);
     if given > 0 && size != given {
         let what = format!(
             "{} are asked for, the zones of {path} have {} (fio: job parameter zonesize {given} \
@@ -231,6 +231,18 @@ fn zoned_file(
         diagnostics.usage(job, "zonesize", what, "set zonesize");
         return None;
     }
+    Some(size)
+}
+
+fn zoned_file(
+    job: &Job,
+    file: &mut File,
+    own: Option<Zones>,
+    facts: &Facts,
+    diagnostics: &mut Diagnostics,
+) -> Option<ZonedFile> {
+    let path = &file.path;
+    let size = zone_size(job, path, own.as_ref(), diagnostics)?;
     // The zones of a disk behind a character device are asked of its block device.
     let target = facts.targets.get(&file.path);
     let disk = target.filter(|_| file.kind == TargetKind::Char).and_then(|t| t.device.as_ref());
@@ -357,7 +369,8 @@ fn skip(job: &Job, size: u64, random: bool, diagnostics: &mut Diagnostics) -> u6
     if random { 0 } else { skip }
 }
 
-/// The limit of open zones of a job that writes; 0: none. Oracle: the device's limit stands unless `ignore_zone_limits` is given.
+/// The limit of open zones of a job that writes; 0: none. Oracle: the device's limit stands unless
+/// `ignore_zone_limits` is given.
 fn max_open(job: &Job, limit: u64, diagnostics: &mut Diagnostics) -> u32 {
     if !job.pattern.rw.writes() {
         if job.zones.job_max_open > 0 {

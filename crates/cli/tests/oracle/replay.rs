@@ -399,8 +399,8 @@ fn a_job_replays_the_log_that_an_earlier_job_wrote() {
     );
     for program in [OURS.to_vec(), THEIRS.to_vec()] {
         let _ = std::fs::remove_file(path.join("new"));
-        let ran = Command::new(program[0]).args(&program[1..]).arg("plain.fio").current_dir(path);
-        let ran = { ran }.output().unwrap();
+        let mut command = Command::new(program[0]);
+        let ran = command.args(&program[1..]).arg("plain.fio").current_dir(path).output().unwrap();
         let text = String::from_utf8_lossy(&ran.stdout);
         assert_eq!(text.matches("issued rwts: total=0,16,0,0").count(), 2, "{text}");
     }

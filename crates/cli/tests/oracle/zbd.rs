@@ -313,7 +313,14 @@ fn messages_that_scripts_look_for_are_there() {
         let ran = as_fio(directory.path(), &line).expect(1);
         assert!(ran.err.lines().any(|line| line.contains(says)), "{options:?}: {}", ran.err);
     }
-    // Oracle: the first number of a list counts, and the others are warned of.
+}
+
+/// The first number of a list counts.
+#[test]
+fn numbers_behind_the_first_of_a_list_are_warned_of() {
+    let directory = scratch();
+    file(directory.path());
+    let zbd = ["--zonemode=zbd", "--zonesize=64k"];
     for option in ["zone_reset_threshold", "zone_reset_frequency", "latency_percentile"] {
         let list = format!("--{option}=.1:.2");
         let line = ["--name=a", "--filename=f", "--rw=write", "--size=64k", zbd[0], zbd[1], &list];
@@ -323,8 +330,14 @@ fn messages_that_scripts_look_for_are_there() {
             assert!(ran.err.contains("the list exceeding max length 1"), "{option}: {}", ran.err);
         }
     }
-    // Reads for which no zone is large enough are not done.
+}
+
+#[test]
+fn reads_for_which_no_zone_is_large_enough_are_not_done() {
+    let directory = scratch();
+    file(directory.path());
     for rw in ["--rw=read", "--rw=randread"] {
+        let zbd = ["--zonemode=zbd", "--zonesize=64k"];
         let line = [&["--name=a", "--filename=f", rw, "--bs=128k"][..], &zbd].concat();
         as_fio(directory.path(), &line).expect(0);
     }
