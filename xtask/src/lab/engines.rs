@@ -261,7 +261,8 @@ refused --ioengine=psync --direct=0 --zonemode=zbd --rw=write --bs=128k --size=4
 grep -q 'Using direct I/O is mandatory for writing to ZBD drives' /tmp/refused
 refused --zonemode=zbd --zonesize=8m --rw=read --size=8m 2>/tmp/refused
 grep -q 'job parameter zonesize 8388608 does not match disk zone size 4194304' /tmp/refused
-# A reader that comes first does not make the resets of a writer fail.
+# A reader that comes first does not make the resets of a writer fail: one after each 2 MiB of 8 MiB.
+blkzone reset -o 8192 -c 1 $D
 run --ioengine=psync --direct=1 --zonemode=zbd --bs=256k --size=4m --loops=2 --rw=read \\
   --name=writes --filename=$D --ioengine=psync --direct=1 --zonemode=zbd --bs=256k --size=4m \\
   --loops=2 --rw=write --offset=4m --zone_reset_frequency=1 --zone_reset_threshold=.5
@@ -368,7 +369,8 @@ pub fn chosen(quick: bool, only: Option<&str>) -> Vec<&'static Case> {
     CASES.iter().filter(wanted).collect()
 }
 
-/// The script of the cases. Behind its name each prints its seconds and `passed`, or why not.
+/// The script of the cases. Behind its name each prints its seconds and `passed`, or the commands up to
+/// the one that failed.
 pub fn script(cases: &[&Case]) -> String {
     let mut script = "export FATHOM_ARCHIVE=off\n".to_owned();
     for case in cases {
@@ -377,9 +379,9 @@ pub fn script(cases: &[&Case]) -> String {
             script,
             "cat >/tmp/case <<'END-OF-CASE'\n{PROLOGUE}{}\nEND-OF-CASE\n\
              begun=$(cut -d. -f1 /proc/uptime)\n\
-             sh -e /tmp/case >/tmp/log 2>&1 && verdict=passed || verdict=failed\n\
+             sh -ex /tmp/case >/tmp/log 2>&1 && verdict=passed || verdict=failed\n\
              echo '== {}'\necho $(($(cut -d. -f1 /proc/uptime) - begun)) $verdict\n\
-             [ $verdict = passed ] || {{ cat /tmp/log; dmesg | tail -n 5; }}\n",
+             [ $verdict = passed ] || {{ tail -n 40 /tmp/log; dmesg | tail -n 5; }}\n",
             case.steps, case.name,
         );
     }
