@@ -7,6 +7,7 @@ mod comparison;
 mod environment;
 mod exchange;
 mod findings;
+mod inside;
 mod style;
 mod summary;
 mod table;
@@ -66,6 +67,7 @@ pub fn body(judged_sets: &[JudgedSet]) -> Markup {
                 (table::markup(&table::rows(judged_sets)))
             }
             (exchange::section(judged_sets))
+            (inside::sections(judged_sets))
             @if !pictures.is_empty() {
                 section id="pictures" aria-labelledby="pictures-title" {
                     h2 id="pictures-title" { "Pictures" }

@@ -46,6 +46,7 @@ pub(super) const STYLE: &str = concat!(
     ".fathom-report th{font-weight:600}.fathom-report tbody th{overflow-wrap:break-word;max-width:16em}",
     ".fathom-report .number{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}",
     ".fathom-report .reason{min-width:16em}",
+    ".fathom-report .bar{display:block;height:.4em;margin-left:auto;background:var(--link)}",
     ".fathom-report .interval{display:block;color:var(--faint);font-size:.82em}",
     ".fathom-report figure{margin:1.4em 0}",
     ".fathom-report figcaption{color:var(--faint);font-size:.88rem;max-width:46em}",

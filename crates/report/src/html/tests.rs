@@ -70,6 +70,44 @@ fn the_answer_comes_first_and_the_rest_in_its_order() {
 }
 
 #[test]
+fn layers_and_code_of_a_run_are_sections_of_their_own() {
+    let mut run = long(20);
+    assert!(!one(run.clone()).contains("Layers of the I/Os"));
+    let mut device = record::LayerTimes::default();
+    device.histogram.record(80_000);
+    device.sum = Nanos(80_000);
+    let path = record::LayerPath {
+        device_name: "sda".into(),
+        direction: Some(Direction::Read),
+        ios: 1,
+        total: device.clone(),
+        device,
+        ..record::LayerPath::default()
+    };
+    let other = record::OtherRequests { name: "<b>".into(), ..record::OtherRequests::default() };
+    run.evidence.layers = Some(record::Layers {
+        paths: vec![path],
+        others: vec![other],
+        ..record::Layers::default()
+    });
+    let code = record::CodeUse {
+        pid: 7,
+        process: "fathom".into(),
+        library: "libcrypto.so.3".into(),
+        function: None,
+        samples: 100,
+    };
+    let profile = record::CpuProfile { hz: 100, code: vec![code], ..record::CpuProfile::default() };
+    run.evidence.cpu_profile = Some(profile);
+    let text = one(run);
+    for part in
+        ["all jobs: read on sda", "in the driver and the device", "&lt;b&gt;", "libcrypto.so.3"]
+    {
+        assert!(text.contains(part), "{part} is missing");
+    }
+}
+
+#[test]
 fn a_short_run_is_trusted_for_its_seconds_only() {
     assert!(one(long(20)).contains("<strong>Yes.</strong>"));
     let short = one(long(1));
