@@ -6,8 +6,8 @@
 //! acknowledged write what is left of it, [`statistics`] what that allows to say about the rate of
 //! losses, and [`layer`] who is to be suspected.
 //!
-//! [`server`] keeps the promises, [`client`] talks to it, over [`tls`] if both want it, [`write`] and [`storage`] write, and
-//! [`report`] says what a check found.
+//! [`server`] keeps the promises, [`client`] talks to it, over [`tls`] if both want it, [`mod@write`] and
+//! [`storage`] write, and [`report`] says what a check found.
 
 pub mod check;
 pub mod class;

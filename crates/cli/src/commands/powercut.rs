@@ -23,8 +23,7 @@ Examples:
   fathom powercut serve --listen=10.0.0.2:8651 --token-file=token   # on another machine
   fathom powercut write /data/test --to=10.0.0.2:8651 --token-file=token
   fathom powercut check /data/test --from=10.0.0.2:8651 --token-file=token   # after the restart
-  fathom powercut campaign /data/test --to=10.0.0.2:8651 --token-file=token --cuts=100 \\
-    --cut='ipmitool -H 10.0.0.9 chassis power reset'";
+  fathom powercut campaign /data/test --to=10.0.0.2:8651 --token-file=token --cuts=9 --cut=./cut.sh";
 
 /// Arguments of `fathom powercut`.
 #[derive(Args)]

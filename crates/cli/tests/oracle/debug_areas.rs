@@ -11,7 +11,7 @@ const PROGRAMS: [&[&str]; 2] = [&[FATHOM, "fio"], &[FIO]];
 /// What a program traces of an area, numbers and names of I/Os taken out.
 fn traced(program: &[&str], directory: &Path, area: &str, arguments: &[&str]) -> Vec<String> {
     let debug = format!("--debug={area}");
-    let line = [&["30"], program, &[debug.as_str()], arguments].concat();
+    let line = [&["120"], program, &[debug.as_str()], arguments].concat();
     let ran = run(Command::new("timeout").args(line).current_dir(directory)).expect(0);
     let head = format!("{area:<8} ");
     let lines = ran.out.lines().filter_map(|line| line.strip_prefix(&head));
