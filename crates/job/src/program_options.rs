@@ -220,7 +220,7 @@ pub const OPTIONS: &[ProgramOption] = options! {
     "sample-hz" => set(sample_hz).value("NUMBER").ours().sent(),
     /// Sample which code uses the CPUs, of servers on this machine too
     "cpu-profile" => switch!(cpu_profile).ours().sent(),
-    /// Time each layer of the I/Os with BPF; needs root, or CAP_BPF and CAP_PERFMON
+    /// Time each layer of the I/Os with BPF; needs root or capabilities
     "layers" => switch!(layers).ours().sent(),
     /// Keep serial numbers of disks in the record
     "with-serials" => switch!(with_serials).ours().sent(),

@@ -3,10 +3,12 @@
 # longer than a second, as Ctrl-C does, and writes each command down with its exit code.
 most=1
 case "$1 $2" in
-    # Of another machine, which is there for the next commands.
+    # Of another machine, which is there for the next commands; in place of an earlier one.
     powercut\ serve | run\ --server=*)
+        [ ! -e /reader/.server ] || kill "$(cat /reader/.server)"
         "$PROGRAM" "$@" > /dev/null &
         server=$!
+        echo $server > /reader/.server
         sleep 0.5
         kill -0 $server
         exit
