@@ -34,7 +34,6 @@ enum { ANY = 0 };
 
 static void *(*lookup)(void *map, const void *key) = (void *)1;
 static long (*update)(void *map, const void *key, const void *value, u64 flags) = (void *)2;
-static long (*remove)(void *map, const void *key) = (void *)3;
 static u64 (*now_ns)(void) = (void *)5;
 static u64 (*current_pid_tgid)(void) = (void *)14;
 static long (*current_name)(void *buffer, u32 size) = (void *)16;
@@ -76,16 +75,24 @@ enum { LOST = 0, UNSEEN = 1, METADATA = 2, UNNAMED = 3, TALLIES = 8 };
 // Flags of an I/O, and of a worker's entry beside its group.
 enum { BY_HELPER = 1 << 16, PART = 1, SPLIT = 2, REQUEUED = 4, HELPED = 8, OWN = 16 };
 
+// Sizes of the table of I/Os in flight.
+enum { HASHES = 8192, WAYS = 4 };
+
 // Bios of a request that are looked at.
 enum { CHAIN_MAX = 128 };
 #define NOT_OURS 0xffffffff
 
 // Set by the loader.
+enum { DEVICES_MAX = 64 };
 const volatile u32 own_tgid = 0;
 const volatile u32 devices_count = 1;
+// Their major and minor numbers.
+const volatile u64 devices[DEVICES_MAX] = {};
 
 // An I/O between its entry into the block layer and its completion.
 struct io {
+	// Number of its bio; 0: this entry is free.
+	u64 bio;
 	u64 queued;
 	u64 got;
 	u64 inserted;
@@ -133,20 +140,19 @@ struct other {
 	u64 device_ns;
 };
 
-struct {
-	FIELD_NUMBER(type, MAP_HASH);
-	FIELD_NUMBER(max_entries, 32768);
-	FIELD_TYPE(key, u64);
-	FIELD_TYPE(value, struct io);
-} MAP(in_flight);
+// I/Os whose bios have the same hash.
+struct bucket_of_ios {
+	struct io ios[WAYS];
+};
 
-// Number of each watched device, by major and minor number.
+// A hash table of our own: the kernel finds an element of an array without a call, which its hash maps
+// need for each step of each I/O.
 struct {
-	FIELD_NUMBER(type, MAP_HASH);
-	FIELD_NUMBER(max_entries, 64);
-	FIELD_TYPE(key, u64);
-	FIELD_TYPE(value, u32);
-} MAP(devices);
+	FIELD_NUMBER(type, MAP_ARRAY);
+	FIELD_NUMBER(max_entries, HASHES);
+	FIELD_TYPE(key, u32);
+	FIELD_TYPE(value, struct bucket_of_ios);
+} MAP(in_flight);
 
 // A thread that does I/O for the run.
 struct worker {
@@ -192,11 +198,15 @@ INLINE void tally(u32 which)
 		__sync_fetch_and_add(count, 1);
 }
 
-INLINE u32 *watched(struct bio *bio)
+// The index of the watched device that a bio is for; negative if it is for another one.
+INLINE int watched(struct bio *bio)
 {
 	struct gendisk *disk = bio->bi_bdev->bd_disk;
 	u64 number = (u64)(u32)disk->major << 32 | (u32)disk->first_minor;
-	return lookup(&devices, &number);
+	for (u32 i = 0; i < DEVICES_MAX && i < devices_count; i++)
+		if (devices[i] == number)
+			return i;
+	return -1;
 }
 
 // Kernel threads of io_uring are named after the thread that they work for: iou-wrk-NUMBER,
@@ -215,12 +225,14 @@ INLINE u32 thread_behind(const char *name)
 	return number;
 }
 
-// The entry of the current thread; NULL if it does no I/O for the run.
-INLINE struct worker *worker_of(u32 thread, const char *name)
+// The entry of the current thread; NULL if it does no I/O for the run, and
+// then `name` is its name.
+INLINE struct worker *worker_of(u32 thread, char *name)
 {
 	struct worker *entry = lookup(&workers, &thread);
 	if (entry)
 		return entry;
+	current_name(name, NAME);
 	u32 behind = thread_behind(name);
 	if (!behind)
 		return 0;
@@ -230,6 +242,59 @@ INLINE struct worker *worker_of(u32 thread, const char *name)
 	struct worker helper = { entry->group | BY_HELPER, entry->since };
 	update(&workers, &thread, &helper, ANY);
 	return lookup(&workers, &thread);
+}
+
+// A number that only this bio has. The kernel allows no arithmetic with an address except its distance to
+// another one.
+INLINE u64 number_of(struct bio *bio)
+{
+	u64 number = (u64)bio - (u64)&own_tgid;
+	asm volatile("" : "+r"(number));
+	return number;
+}
+
+INLINE struct bucket_of_ios *bucket_of(u64 number)
+{
+	// Fibonacci hashing (Knuth, The Art of Computer Programming, volume 3, 6.4).
+	u32 hash = (number * 0x9e3779b97f4a7c15ull) >> 51;
+	return lookup(&in_flight, &hash);
+}
+
+// The entry of a bio; NULL if it has none.
+INLINE struct io *io_of(struct bio *bio)
+{
+	u64 number = number_of(bio);
+	struct bucket_of_ios *bucket = bucket_of(number);
+	if (!bucket)
+		return 0;
+#pragma unroll
+	for (int i = 0; i < WAYS; i++)
+		if (bucket->ios[i].bio == number)
+			return &bucket->ios[i];
+	return 0;
+}
+
+// An entry for a bio, in which nothing else is set yet; NULL if there is no room.
+INLINE struct io *enter(struct bio *bio)
+{
+	u64 number = number_of(bio);
+	struct bucket_of_ios *bucket = bucket_of(number);
+	if (!bucket)
+		return 0;
+	// Its last I/O is complete, but the kernel skipped the program that would have counted it.
+	struct io *stale = io_of(bio);
+	if (stale) {
+		if (stale->cell != NOT_OURS)
+			tally(LOST);
+		return stale;
+	}
+#pragma unroll
+	for (int i = 0; i < WAYS; i++) {
+		struct io *io = &bucket->ios[i];
+		if (!io->bio && !__sync_val_compare_and_swap(&io->bio, 0, number))
+			return io;
+	}
+	return 0;
 }
 
 INLINE u32 direction(u32 opf, u32 bytes)
@@ -246,35 +311,44 @@ SEC("tp_btf/block_bio_queue")
 int bio_queue(u64 *context)
 {
 	struct bio *bio = (void *)context[0];
-	u32 *device = watched(bio);
-	if (!device)
+	int device = watched(bio);
+	if (device < 0)
 		return 0;
-	struct io io = {};
-	u64 thread = current_pid_tgid();
-	u32 opf = bio->bi_opf;
-	io.bytes = bio->bi_iter.bi_size;
-	io.device = *device;
-	io.cell = NOT_OURS;
-	current_name(io.name, NAME);
-	io.queued = now_ns();
+	u64 queued = now_ns(), thread = current_pid_tgid();
+	u32 opf = bio->bi_opf, bytes = bio->bi_iter.bi_size;
+	u32 cell = NOT_OURS, flags = 0;
+	char name[NAME] = {};
+	struct worker *worker = 0;
 	if (thread >> 32 == own_tgid) {
-		struct worker *worker = worker_of((u32)thread, io.name);
-		io.flags = OWN;
-		if (worker && opf & META) {
-			tally(METADATA);
-		} else if (worker) {
-			if (io.queued < worker->since)
-				return 0;
-			u32 group = worker->group & 0xffff;
-			u32 cell = (group * devices_count + io.device) * DIRECTIONS;
-			io.cell = cell + direction(opf, io.bytes);
-			if (worker->group & BY_HELPER)
-				io.flags = HELPED;
-		}
+		flags = OWN;
+		worker = worker_of((u32)thread, name);
+	} else {
+		current_name(name, NAME);
 	}
-	u64 key = (u64)bio;
-	if (update(&in_flight, &key, &io, ANY))
+	if (worker && opf & META) {
+		tally(METADATA);
+		current_name(name, NAME);
+	} else if (worker) {
+		if (queued < worker->since)
+			return 0;
+		u32 group = worker->group & 0xffff;
+		cell = (group * devices_count + device) * DIRECTIONS + direction(opf, bytes);
+		if (worker->group & BY_HELPER)
+			flags = HELPED;
+	}
+	struct io *io = enter(bio);
+	if (!io) {
 		tally(LOST);
+		return 0;
+	}
+	io->queued = queued;
+	io->got = io->inserted = io->issued = 0;
+	io->bytes = bytes;
+	io->cell = cell;
+	io->device = device;
+	io->flags = flags;
+	if (cell == NOT_OURS)
+		__builtin_memcpy(io->name, name, NAME);
 	return 0;
 }
 
@@ -282,26 +356,27 @@ int bio_queue(u64 *context)
 SEC("tp_btf/block_split")
 int bio_split(u64 *context)
 {
-	struct bio *part = (void *)context[0];
-	u64 key = (u64)part->bi_private;
-	struct io *parent = lookup(&in_flight, &key);
+	struct bio *bio = (void *)context[0];
+	struct io *parent = io_of(bio->bi_private);
 	if (!parent)
 		return 0;
-	struct io io = *parent;
-	io.flags |= PART;
-	io.bytes = part->bi_iter.bi_size;
-	parent->flags |= SPLIT;
-	parent->bytes -= io.bytes;
-	key = (u64)part;
-	if (update(&in_flight, &key, &io, ANY))
+	struct io *part = enter(bio);
+	if (!part) {
 		tally(LOST);
+		return 0;
+	}
+	u32 bytes = bio->bi_iter.bi_size;
+	part->queued = parent->queued;
+	part->got = parent->got;
+	part->inserted = part->issued = 0;
+	part->bytes = bytes;
+	part->cell = parent->cell;
+	part->device = parent->device;
+	part->flags = parent->flags | PART;
+	__builtin_memcpy(part->name, parent->name, NAME);
+	parent->flags |= SPLIT;
+	parent->bytes -= bytes;
 	return 0;
-}
-
-INLINE struct io *io_of(struct bio *bio)
-{
-	u64 key = (u64)bio;
-	return lookup(&in_flight, &key);
 }
 
 SEC("tp_btf/block_getrq")
@@ -361,14 +436,12 @@ INLINE u32 bucket(u64 time)
 	return (power - 4) * 32 + ((value >> (power - 5)) & 31);
 }
 
-// Adds a time to a span of a cell. Not inlined: the verifier looks at a global function once, but at
-// inlined code in every state in which it is reached.
-__attribute__((noinline)) int add(u32 index, u32 which, u64 time)
+// Adds a time to a span. Not inlined: the verifier looks at a global function once, but at inlined code
+// in every state in which it is reached.
+__attribute__((noinline)) int add(struct span *span, u64 time)
 {
-	struct cell *cell = lookup(&cells, &index);
-	if (!cell || which >= SPANS)
+	if (!span)
 		return 0;
-	struct span *span = &cell->spans[which];
 	u32 place = bucket(time);
 	span->count += 1;
 	span->sum += time;
@@ -433,24 +506,21 @@ INLINE void add_ours(const struct io *io, u64 inserted, u64 issued, u64 now)
 	if (got) {
 		// It may have been merged into a request that was in the scheduler by then.
 		u64 entered = inserted > got ? inserted : got;
-		add(index, REQUEST, between(io->queued, got));
+		add(&cell->spans[REQUEST], between(io->queued, got));
 		if (inserted) {
-			add(index, PLUG, between(got, entered));
-			add(index, SCHEDULER, between(entered, issued));
+			add(&cell->spans[PLUG], between(got, entered));
+			add(&cell->spans[SCHEDULER], between(entered, issued));
 		} else {
-			add(index, PLUG, between(got, issued));
+			add(&cell->spans[PLUG], between(got, issued));
 		}
 	}
-	add(index, DEVICE, between(issued, now));
-	add(index, TOTAL, between(io->queued, now));
+	add(&cell->spans[DEVICE], between(issued, now));
+	add(&cell->spans[TOTAL], between(io->queued, now));
 }
 
-// Counts an I/O that is complete, and forgets it. Its bio is the key; the times are those of its request.
-__attribute__((noinline)) int finish(const u64 *key, u64 inserted, u64 issued, u64 now)
+// Counts an I/O that is complete, and frees its entry. The times are those of its request.
+__attribute__((noinline)) int finish(struct io *io, u64 inserted, u64 issued, u64 now)
 {
-	if (!key)
-		return 0;
-	struct io *io = lookup(&in_flight, key);
 	if (!io)
 		return 0;
 	if (!issued)
@@ -459,7 +529,7 @@ __attribute__((noinline)) int finish(const u64 *key, u64 inserted, u64 issued, u
 		add_other(io, between(issued, now));
 	else
 		add_ours(io, inserted, issued, now);
-	remove(&in_flight, key);
+	io->bio = 0;
 	return 0;
 }
 
@@ -473,7 +543,7 @@ int rq_complete(u64 *context)
 		return 0;
 	struct io *head = io_of(bio);
 	if (!head) {
-		if (watched(bio))
+		if (watched(bio) >= 0)
 			tally(UNSEEN);
 		return 0;
 	}
@@ -490,8 +560,7 @@ int rq_complete(u64 *context)
 			break;
 		}
 		bytes -= size;
-		u64 key = (u64)bio;
-		finish(&key, inserted, issued, now);
+		finish(i ? io_of(bio) : head, inserted, issued, now);
 		bio = bio->bi_next;
 	}
 	return 0;
@@ -501,10 +570,9 @@ int rq_complete(u64 *context)
 SEC("tp_btf/block_bio_complete")
 int bio_complete(u64 *context)
 {
-	u64 key = context[1];
-	struct io *io = lookup(&in_flight, &key);
+	struct io *io = io_of((void *)context[1]);
 	if (io)
-		finish(&key, 0, io->queued, now_ns());
+		finish(io, 0, io->queued, now_ns());
 	return 0;
 }
 

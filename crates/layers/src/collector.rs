@@ -11,6 +11,12 @@ use rustix::time::{ClockId, clock_gettime};
 /// The compiled programs.
 const OBJECT: &[u8] = include_bytes_aligned!("../bpf/layers.bpf.o");
 
+/// An entry of the table of I/Os in flight, and the entries for one hash, as in `bpf/layers.bpf.c`.
+const IO_WORDS: usize = 9;
+const WAYS: usize = 4;
+/// Disks that the programs can tell apart.
+const DEVICES_MAX: usize = 64;
+
 /// Programs, and the tracepoints that they are attached to.
 const PROGRAMS: &[(&str, &str)] = &[
     // What ends an I/O comes first: no I/O may begin that nothing would end.
@@ -91,6 +97,13 @@ impl Collector {
         if devices.is_empty() {
             return Err(Unavailable::NoDevice);
         }
+        if devices.len() > DEVICES_MAX {
+            return Err(Unavailable::TooManyDevices(devices.len()));
+        }
+        let mut numbers = [0_u64; DEVICES_MAX];
+        for (number, device) in numbers.iter_mut().zip(&devices) {
+            *number = device_number(&device.number).ok_or(Unavailable::NoDevice)?;
+        }
         let cpus = aya::util::nr_cpus().map_or(1, |cpus| cpus as u64);
         let each = devices.len() as u64 * u64::from(DIRECTIONS) * (WORDS * 8) as u64 * cpus;
         // Where the cells would need too much memory, all jobs share theirs.
@@ -101,14 +114,9 @@ impl Collector {
             .btf(Some(&btf))
             .override_global("own_tgid", &std::process::id(), true)
             .override_global("devices_count", &(devices.len() as u32), true)
+            .override_global("devices", &numbers, true)
             .map_max_entries("cells", cells)
-            .map_max_entries("devices", devices.len() as u32)
             .load(OBJECT)?;
-        let mut numbers: HashMap<&mut MapData, u64, u32> = hash_map(&mut ebpf, "devices")?;
-        for (index, device) in devices.iter().enumerate() {
-            let number = device_number(&device.number).ok_or(Unavailable::NoDevice)?;
-            numbers.insert(number, index as u32, 0)?;
-        }
         for (name, tracepoint) in PROGRAMS {
             program(&mut ebpf, name)?.load(tracepoint, &btf)?;
         }
@@ -169,10 +177,12 @@ impl Collector {
     /// I/Os of the groups whose completion was not seen, although all are complete by now: the kernel
     /// skips a program that would interrupt itself.
     fn unfinished(&self) -> Result<u64, Unavailable> {
-        let in_flight: HashMap<_, u64, [u64; 8]> = HashMap::try_from(self.map("in_flight")?)?;
-        let ios = in_flight.iter().filter_map(Result::ok);
-        // The upper half of the fifth word is the cell; all ones: of another process.
-        Ok(ios.filter(|(_, io)| io[4] >> 32 != u64::from(u32::MAX)).count() as u64)
+        let in_flight: Array<_, [[u64; IO_WORDS]; WAYS]> = Array::try_from(self.map("in_flight")?)?;
+        // The first word is zero in a free entry. The upper half of the sixth is the cell; all ones: of
+        // another process.
+        let is_ours = |io: &[u64; IO_WORDS]| io[0] != 0 && io[5] >> 32 != u64::from(u32::MAX);
+        let buckets = in_flight.iter().filter_map(Result::ok);
+        Ok(buckets.map(|ios| ios.into_iter().filter(is_ours).count() as u64).sum())
     }
 
     fn map(&self, name: &str) -> Result<&aya::maps::Map, Unavailable> {

@@ -34,6 +34,9 @@ pub enum Unavailable {
     /// No target is on a block device.
     #[error("no job reads or writes a block device or a file on one")]
     NoDevice,
+    /// The jobs use more devices than the programs can tell apart.
+    #[error("the jobs use {0} disks; at most 64 can be timed at once")]
+    TooManyDevices(usize),
     /// It has been finished before.
     #[error("the measurement has ended")]
     Ended,

@@ -4,6 +4,7 @@
 
 mod arrows;
 mod circles;
+mod features;
 mod finding;
 mod functions;
 mod generated;
@@ -27,6 +28,7 @@ type Check = fn(&Path) -> Result<Vec<Finding>>;
 const CHECKS: &[(&str, Check)] = &[
     ("crate arrows", arrows::check),
     ("circles of imports", circles::check),
+    ("features of xtask", features::check),
     ("file length", length::check),
     ("function length", functions::check),
     ("subcommands and engines stated once", lists::check),

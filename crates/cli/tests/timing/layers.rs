@@ -174,8 +174,12 @@ fn two_runs_at_once_count_only_their_own() {
     let record = recorded(directory.path(), 0, &arguments);
     other.end().expect(0);
     let path = reads(&record);
-    assert_eq!(path.ios, record.jobs[0].results.read.ios, "{path:?}");
-    let others = &layers(&record).others;
+    // Where completions interrupt each other the kernel skips a program, and we count the I/O as lost.
+    let layers = layers(&record);
+    let (timed, made) = (path.ios, record.jobs[0].results.read.ios);
+    assert!(timed <= made && timed + layers.lost + layers.unseen >= made, "{layers:?}");
+    assert!(timed as f64 > 0.99 * made as f64, "{layers:?}");
+    let others = &layers.others;
     assert!(others.iter().any(|other| !other.own && other.requests > 100), "{others:?}");
 }
 
