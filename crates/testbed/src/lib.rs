@@ -172,7 +172,12 @@ pub struct Loop {
     /// What it shows.
     pub file: PathBuf,
     own: Option<TempDir>,
+    /// Files of its queue with their contents. The kernel keeps them for the next user of its number.
+    queue: Vec<(PathBuf, String)>,
 }
+
+/// Settings of a queue that tests change, in the order in which they can be put back.
+const QUEUE_SETTINGS: [&str; 3] = ["scheduler", "nr_requests", "read_ahead_kb"];
 
 impl Loop {
     /// Over a file of so many bytes in a directory of its own.
@@ -196,7 +201,10 @@ impl Loop {
     pub fn showing(file: &Path, arguments: &[&str]) -> Loop {
         let name = file.to_str().unwrap();
         let device = system("losetup", &[&["--find", "--show"], arguments, &[name]].concat());
-        Loop { device, file: file.to_owned(), own: None }
+        let queue = PathBuf::from(device.replace("/dev/", "/sys/block/")).join("queue");
+        let settings = QUEUE_SETTINGS.map(|name| queue.join(name)).into_iter();
+        let queue = settings.map(|path| (path.clone(), queue_setting(&path))).collect();
+        Loop { device, file: file.to_owned(), own: None, queue }
     }
 
     /// "loopN".
@@ -205,8 +213,20 @@ impl Loop {
     }
 }
 
+/// Of several choices, the one in brackets.
+fn queue_setting(path: &Path) -> String {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let chosen = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+    chosen.map_or(text.trim(), |(chosen, _)| chosen).to_owned()
+}
+
 impl Drop for Loop {
     fn drop(&mut self) {
+        for (path, content) in &self.queue {
+            if queue_setting(path) != *content {
+                std::fs::write(path, content).ok();
+            }
+        }
         quietly("losetup", &["--detach", &self.device]);
     }
 }

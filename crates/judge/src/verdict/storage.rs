@@ -203,7 +203,10 @@ pub(super) fn limited_by_full_queue(input: &RuleInput) -> Option<RuleOutcome> {
     // A worker uses the queue of the CPU that it runs on.
     let queues = u32::try_from(input.part.workers.len()).unwrap_or(u32::MAX);
     let room = depth_beyond_knee::queue_room(&disks, queues)?;
-    let is_full = below.in_flight >= MOST * room && indicators.in_flight > room;
+    // A worker that waits for a free request starts the next I/Os in batches, so the queue runs half empty
+    // in between.
+    let (used, asked) = (below.in_flight / room, indicators.in_flight / room);
+    let is_full = (used >= MOST && asked > 1.0) || (used >= HALF && asked >= 2.0);
     (is_full && indicators.wanted_cpu() < CPU_BOUND).then(|| {
         let names: Vec<&str> = disks.iter().map(|disk| disk.name.as_str()).collect();
         RuleOutcome::new(

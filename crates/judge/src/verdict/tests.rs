@@ -478,6 +478,7 @@ fn a_full_queue_is_the_devices() {
     let because =
         "the queue of sda is full: 3.8 of its 4 requests were in use, while the job had 64";
     assert!(verdict.because.contains(because), "{}", verdict.because);
+    assert_eq!(full(2.9).limit, Limit::Device, "io_submit waits for a request, then gets several");
     assert_eq!(full(1.0).limit, Limit::Unknown);
 }
 
