@@ -1,10 +1,20 @@
 //! The share of each layer in the latency of a job's I/Os, and who else used its devices.
 
-use record::{Direction, Histogram, LayerPath, LayerTimes, Layers, OtherRequests, RunRecord};
+use record::{
+    Direction, Histogram, LayerPath, LayerSpans, LayerTimes, Layers, OtherRequests, RunRecord,
+    SlowIo, human,
+};
+use std::collections::BTreeSet;
 
 /// I/Os of the block layer and of the job may differ by this share, which those at the ends of the
 /// measured time make up.
 const DIFFERENCE_MAX: f64 = 0.02;
+/// In nanoseconds.
+const SECOND: u64 = 1_000_000_000;
+/// Percentiles whose layers are shown.
+const PERCENTILES: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 99.99];
+/// I/Os beyond a percentile, below which it is chance.
+const BEYOND_MIN: f64 = 10.0;
 
 /// The layers that the I/Os of a job passed, on one device in one direction.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -29,6 +39,61 @@ pub struct LayerTable {
     pub rows: Vec<LayerRow>,
     /// Events that are counted, with their names; only those that happened.
     pub events: Vec<(&'static str, u64)>,
+    /// Where the I/Os at some percentiles spent their time.
+    pub percentiles: Vec<LayersAt>,
+    /// The slowest I/Os; `None` unless there are others beside them.
+    pub slowest: Option<SlowestIos>,
+}
+
+/// The layers of the I/Os at one percentile of the time in the block layer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LayersAt {
+    /// Percentile, 0 to 100.
+    pub percentile: f64,
+    /// Mean time in each layer of the I/Os that took about as long as the one at the percentile, to
+    /// 25 %, in nanoseconds.
+    pub times_ns: Vec<(IoLayer, f64)>,
+}
+
+impl LayersAt {
+    /// The time in all layers, in nanoseconds.
+    pub fn total_ns(&self) -> f64 {
+        self.times_ns.iter().map(|(_, time)| time).sum()
+    }
+}
+
+/// The slowest I/Os.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SlowestIos {
+    /// They, the slowest first.
+    pub ios: Vec<SlowIo>,
+    /// The layer in which they spent most of their time in the block layer.
+    pub layer: IoLayer,
+    /// Its share in that time, from 0 to 1.
+    pub share: f64,
+    /// Number of seconds of the run in which one of them ended.
+    pub seconds: usize,
+    /// Length of the run in seconds, rounded up.
+    pub of_seconds: u64,
+}
+
+impl SlowestIos {
+    /// As a sentence: "The 100 slowest took 3.9 ms to 12 ms: 93 % of that in the device; they ended in 3
+    /// of 60 seconds."
+    pub fn sentence(&self) -> String {
+        let [slowest, .., fastest] = &self.ios[..] else { return String::new() };
+        format!(
+            "The {} slowest took {} to {} in the block layer: {} of that in layer {}; they ended in {} of \
+             {} seconds.",
+            self.ios.len(),
+            human::time(fastest.total.0 as f64),
+            human::time(slowest.total.0 as f64),
+            human::percent(self.share),
+            self.layer.name(),
+            self.seconds,
+            self.of_seconds
+        )
+    }
 }
 
 /// One layer.
@@ -74,6 +139,10 @@ record::named!(IoLayer:
 );
 
 impl IoLayer {
+    /// Those in the block layer, in the order in which an I/O passes them.
+    pub const INSIDE: [IoLayer; 4] =
+        [IoLayer::Request, IoLayer::Plug, IoLayer::Scheduler, IoLayer::Device];
+
     /// What the time is spent on.
     pub fn meaning(self) -> &'static str {
         match self {
@@ -111,12 +180,14 @@ pub struct LayersJudged {
 /// The layers of a run; `None` if they were not timed.
 pub fn layers(record: &RunRecord) -> Option<LayersJudged> {
     let layers = record.evidence.layers.as_ref()?;
+    let seconds =
+        record.jobs.iter().map(|job| job.ended.0).max().unwrap_or_default().div_ceil(SECOND);
     let others = layers.others.iter().map(|other| OtherUse {
         requests: other.clone(),
         device_share: device_share(layers, other),
     });
     Some(LayersJudged {
-        tables: layers.paths.iter().map(table).collect(),
+        tables: layers.paths.iter().map(|path| table(path, seconds)).collect(),
         others: others.collect(),
         gaps: gaps(layers),
     })
@@ -130,7 +201,8 @@ fn device_share(layers: &Layers, other: &OtherRequests) -> f64 {
     other.device_time.0 as f64 / (ours + others).max(1) as f64
 }
 
-fn table(path: &LayerPath) -> LayerTable {
+/// `seconds`: the length of the run.
+fn table(path: &LayerPath, seconds: u64) -> LayerTable {
     let count = path.ios + path.parts;
     let in_kernel = path.total.sum.0 as f64 / count.max(1) as f64;
     let whole = path.job_latency_ns.filter(|_| is_comparable(path));
@@ -175,7 +247,49 @@ fn table(path: &LayerPath) -> LayerTable {
         latency_ns,
         rows: first.into_iter().chain(inside).chain(last).collect(),
         events: events(path),
+        percentiles: at_percentiles(path),
+        slowest: slowest(path, seconds),
     }
+}
+
+/// Times in each layer, those without any left out.
+fn by_layer(spans: &LayerSpans) -> Vec<(IoLayer, u64)> {
+    let times = IoLayer::INSIDE.into_iter().zip(spans.all().map(|time| time.0));
+    times.filter(|(_, time)| *time > 0).collect()
+}
+
+/// Percentiles that enough I/Os lie beyond.
+fn at_percentiles(path: &LayerPath) -> Vec<LayersAt> {
+    let count: u64 = path.classes.iter().map(|class| class.ios).sum();
+    let known = PERCENTILES
+        .into_iter()
+        .filter(|percentile| count as f64 * (1.0 - percentile / 100.0) >= BEYOND_MIN);
+    let at = |percentile: f64| {
+        let rank = (count as f64 * percentile / 100.0).ceil() as u64;
+        let mut passed = 0;
+        let class = path.classes.iter().find(|class| {
+            passed += class.ios;
+            passed >= rank
+        })?;
+        let mean = |(layer, time): (IoLayer, u64)| (layer, time as f64 / class.ios as f64);
+        let times_ns = by_layer(&class.spans).into_iter().map(mean).collect();
+        Some(LayersAt { percentile, times_ns })
+    };
+    known.filter_map(at).collect()
+}
+
+fn slowest(path: &LayerPath, of_seconds: u64) -> Option<SlowestIos> {
+    let ios = path.slowest.clone();
+    if ios.len() < 2 || ios.len() as u64 * 2 > path.ios + path.parts {
+        return None;
+    }
+    let sum = ios.iter().fold(LayerSpans::default(), |sum, io| sum.plus(io.spans));
+    let layers = by_layer(&sum);
+    let all: u64 = layers.iter().map(|(_, time)| time).sum();
+    let (layer, time) = layers.into_iter().max_by_key(|(_, time)| *time)?;
+    let seconds: BTreeSet<u64> = ios.iter().map(|io| io.at.0 / SECOND).collect();
+    let share = time as f64 / all as f64;
+    Some(SlowestIos { ios, layer, share, seconds: seconds.len(), of_seconds })
 }
 
 /// Whether the I/Os of the job are those of the block layer, so that their latencies compare. Readahead,
@@ -219,7 +333,7 @@ fn gaps(layers: &Layers) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::Nanos;
+    use record::{LayerClass, Nanos};
 
     fn times(values: &[u64]) -> LayerTimes {
         let mut times = LayerTimes::default();
@@ -248,7 +362,7 @@ mod tests {
 
     #[test]
     fn shares_of_the_layers_make_up_the_latency() {
-        let table = table(&path());
+        let table = table(&path(), 1);
         let rows: Vec<_> = table.rows.iter().map(|row| (row.layer, row.mean_ns)).collect();
         let expected = [
             (IoLayer::Submission, 150.0),
@@ -265,16 +379,57 @@ mod tests {
     #[test]
     fn time_outside_is_one_row_where_it_cannot_be_divided() {
         let path = LayerPath { submission_ns: None, completion_ns: None, ..path() };
-        let last = table(&path).rows.pop().unwrap();
+        let last = table(&path, 1).rows.pop().unwrap();
         assert_eq!(
             (last.layer, last.mean_ns, last.percentiles_ns),
             (IoLayer::Outside, 200.0, None)
         );
         let member = LayerPath { is_member: true, ..path.clone() };
         for path in [member, LayerPath { job_ios: 9, ..path }] {
-            let table = table(&path);
+            let table = table(&path, 1);
             assert_eq!((table.rows.len(), table.latency_ns, table.is_whole), (2, 800.0, false));
         }
+    }
+
+    #[test]
+    fn the_tail_has_the_layer_that_made_it() {
+        let spans = |scheduler, device| LayerSpans {
+            scheduler: Nanos(scheduler),
+            device: Nanos(device),
+            ..LayerSpans::default()
+        };
+        let slow = |second: u64| SlowIo {
+            at: Nanos(second * SECOND + 5),
+            total: Nanos(1000 + second),
+            spans: spans(900, 100),
+            ..SlowIo::default()
+        };
+        let path = LayerPath {
+            ios: 20_000,
+            classes: vec![
+                LayerClass { ios: 19_950, spans: spans(0, 1_995_000) },
+                LayerClass { ios: 50, spans: spans(45_000, 5_000) },
+            ],
+            slowest: vec![slow(7), slow(7), slow(2)],
+            ..path()
+        };
+        let table = table(&path, 60);
+        // Of 20 000 I/Os, two lie beyond p99.99.
+        let tail: Vec<_> =
+            table.percentiles.iter().map(|at| (at.percentile, at.total_ns())).collect();
+        assert_eq!(tail, [(50.0, 100.0), (90.0, 100.0), (99.0, 100.0), (99.9, 1000.0)]);
+        let [.., last] = &table.percentiles[..] else { panic!("{table:?}") };
+        assert_eq!(last.times_ns, [(IoLayer::Scheduler, 900.0), (IoLayer::Device, 100.0)]);
+        assert_eq!(
+            table.slowest.unwrap().sentence(),
+            "The 3 slowest took 1 µs to 1.01 µs in the block layer: 90 % of that in layer scheduler; they \
+             ended in 2 of 60 seconds."
+        );
+        assert_eq!(
+            slowest(&LayerPath { ios: 3, ..path }, 60),
+            None,
+            "of few I/Os, they are no tail"
+        );
     }
 
     #[test]

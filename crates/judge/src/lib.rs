@@ -44,7 +44,9 @@ pub use time_series::{
 pub use delta::{Delta, DirectionDelta, WorkerDelta, delta};
 pub use judge_set::judge_set;
 pub use judged::{Judged, figures, findings_so_far, judge};
-pub use layers::{IoLayer, LayerRow, LayerTable, LayersJudged, OtherUse, layers};
+pub use layers::{
+    IoLayer, LayerRow, LayerTable, LayersAt, LayersJudged, OtherUse, SlowestIos, layers,
+};
 pub use measure::Measure;
 pub use metrics::{
     CpuMetrics, DepthMetrics, DirectionMetrics, DiskMetrics, DiskTotals, GroupMetrics, GroupRow,

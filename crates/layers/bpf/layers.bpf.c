@@ -48,6 +48,7 @@ struct block_device {
 } KERNEL;
 
 struct bvec_iter {
+	u64 bi_sector;
 	u32 bi_size;
 } KERNEL;
 
@@ -69,11 +70,11 @@ enum { OP_MASK = 0xff, OP_READ = 0, OP_DISCARD = 3, OP_SECURE_ERASE = 5, META = 
 // The same numbers are in src/cell.rs and src/collector.rs.
 enum { DIRECTIONS = 4, READ = 0, WRITE = 1, TRIM = 2, FLUSH = 3 };
 enum { REQUEST = 0, PLUG = 1, SCHEDULER = 2, DEVICE = 3, TOTAL = 4, SPANS = 5 };
-enum { BUCKETS = 896, NAME = 16 };
+enum { BUCKETS = 896, CLASSES = BUCKETS / 8, SLOWEST = 100, NAME = 16 };
 enum { LOST = 0, UNSEEN = 1, METADATA = 2, UNNAMED = 3, TALLIES = 8 };
 
 // Flags of an I/O, and of a worker's entry beside its group.
-enum { BY_HELPER = 1 << 16, PART = 1, SPLIT = 2, REQUEUED = 4, HELPED = 8, OWN = 16 };
+enum { BY_HELPER = 1 << 16, PART = 1, SPLIT = 2, REQUEUED = 4, HELPED = 8, OWN = 16, MERGED = 32 };
 
 // Sizes of the table of I/Os in flight.
 enum { HASHES = 8192, WAYS = 4 };
@@ -97,6 +98,7 @@ struct io {
 	u64 got;
 	u64 inserted;
 	u64 issued;
+	u64 sector;
 	u32 bytes;
 	// Index into cells; NOT_OURS for those of other processes.
 	u32 cell;
@@ -109,6 +111,30 @@ struct span {
 	u64 count;
 	u64 sum;
 	u32 buckets[BUCKETS];
+};
+
+// I/Os of about the same total time, with the sums of their times in each layer.
+struct class {
+	u64 ios;
+	u64 layers[TOTAL];
+};
+
+struct slow_io {
+	u64 completed;
+	u64 total;
+	u64 layers[TOTAL];
+	u64 sector;
+	u32 bytes;
+	u32 flags;
+};
+
+// The slowest I/Os, in no order.
+struct slowest {
+	u32 count;
+	// Of a full list: the fastest one in it, which the next slower one replaces.
+	u32 fastest;
+	u64 fastest_total;
+	struct slow_io ios[SLOWEST];
 };
 
 // What is known of the I/Os of one group, device and direction.
@@ -125,6 +151,8 @@ struct cell {
 	u64 requeued;
 	u64 helped;
 	struct span spans[SPANS];
+	struct class classes[CLASSES];
+	struct slowest slowest;
 };
 
 struct other_key {
@@ -343,6 +371,7 @@ int bio_queue(u64 *context)
 	}
 	io->queued = queued;
 	io->got = io->inserted = io->issued = 0;
+	io->sector = bio->bi_iter.bi_sector;
 	io->bytes = bytes;
 	io->cell = cell;
 	io->device = device;
@@ -369,6 +398,7 @@ int bio_split(u64 *context)
 	part->queued = parent->queued;
 	part->got = parent->got;
 	part->inserted = part->issued = 0;
+	part->sector = bio->bi_iter.bi_sector;
 	part->bytes = bytes;
 	part->cell = parent->cell;
 	part->device = parent->device;
@@ -376,6 +406,7 @@ int bio_split(u64 *context)
 	__builtin_memcpy(part->name, parent->name, NAME);
 	parent->flags |= SPLIT;
 	parent->bytes -= bytes;
+	parent->sector += bytes >> 9;
 	return 0;
 }
 
@@ -478,6 +509,46 @@ INLINE void add_other(const struct io *io, u64 device_ns)
 	__sync_fetch_and_add(&other->device_ns, device_ns);
 }
 
+// Adds the times of an I/O to those of about the same total time, and keeps them if it is one of the
+// slowest.
+__attribute__((noinline)) int add_whole(struct cell *cell, const struct slow_io *io)
+{
+	if (!cell || !io)
+		return 0;
+	u32 place = bucket(io->total) / (BUCKETS / CLASSES);
+	if (place < CLASSES) {
+		struct class *class = &cell->classes[place];
+		class->ios += 1;
+		for (int i = 0; i < TOTAL; i++)
+			class->layers[i] += io->layers[i];
+	}
+	struct slowest *slowest = &cell->slowest;
+	u32 at = slowest->count;
+	if (at >= SLOWEST) {
+		if (io->total <= slowest->fastest_total)
+			return 0;
+		at = slowest->fastest;
+	}
+	if (at >= SLOWEST)
+		return 0;
+	slowest->ios[at] = *io;
+	if (slowest->count < SLOWEST)
+		slowest->count += 1;
+	if (slowest->count < SLOWEST)
+		return 0;
+	u32 fastest = 0;
+	u64 total = slowest->ios[0].total;
+	for (u32 i = 1; i < SLOWEST; i++) {
+		if (slowest->ios[i].total < total) {
+			total = slowest->ios[i].total;
+			fastest = i;
+		}
+	}
+	slowest->fastest = fastest;
+	slowest->fastest_total = total;
+	return 0;
+}
+
 INLINE void add_ours(const struct io *io, u64 inserted, u64 issued, u64 now)
 {
 	u32 index = io->cell, flags = io->flags;
@@ -498,24 +569,31 @@ INLINE void add_ours(const struct io *io, u64 inserted, u64 issued, u64 now)
 		cell->requeued += 1;
 	if (flags & HELPED)
 		cell->helped += 1;
+	struct slow_io whole = { .completed = now, .sector = io->sector, .bytes = io->bytes };
 	u64 got = io->got;
 	if (!got && issued != io->queued) {
 		cell->merged += 1;
+		flags |= MERGED;
 		got = io->queued;
 	}
 	if (got) {
 		// It may have been merged into a request that was in the scheduler by then.
 		u64 entered = inserted > got ? inserted : got;
-		add(&cell->spans[REQUEST], between(io->queued, got));
+		whole.layers[REQUEST] = between(io->queued, got);
+		whole.layers[PLUG] = between(got, inserted ? entered : issued);
+		add(&cell->spans[REQUEST], whole.layers[REQUEST]);
+		add(&cell->spans[PLUG], whole.layers[PLUG]);
 		if (inserted) {
-			add(&cell->spans[PLUG], between(got, entered));
-			add(&cell->spans[SCHEDULER], between(entered, issued));
-		} else {
-			add(&cell->spans[PLUG], between(got, issued));
+			whole.layers[SCHEDULER] = between(entered, issued);
+			add(&cell->spans[SCHEDULER], whole.layers[SCHEDULER]);
 		}
 	}
-	add(&cell->spans[DEVICE], between(issued, now));
-	add(&cell->spans[TOTAL], between(io->queued, now));
+	whole.flags = flags;
+	whole.layers[DEVICE] = between(issued, now);
+	whole.total = between(io->queued, now);
+	add(&cell->spans[DEVICE], whole.layers[DEVICE]);
+	add(&cell->spans[TOTAL], whole.total);
+	add_whole(cell, &whole);
 }
 
 // Counts an I/O that is complete, and frees its entry. The times are those of its request.

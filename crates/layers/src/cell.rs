@@ -1,6 +1,7 @@
 //! What the programs add up: the layout of their maps' values, as in `bpf/layers.bpf.c`.
 
-use record::{LayerPath, LayerTimes};
+use record::{Bytes, LayerClass, LayerPath, LayerSpans, LayerTimes, Nanos, SlowIo};
+use std::cmp::Reverse;
 
 /// Kinds of I/O: reads, writes, trims, flushes.
 pub(crate) const DIRECTIONS: u32 = 4;
@@ -10,8 +11,22 @@ const BUCKETS: usize = 896;
 const COUNTERS: usize = 9;
 /// Count and sum, then two buckets in each word.
 const SPAN_WORDS: usize = 2 + BUCKETS / 2;
+/// Classes of I/Os that took about as long.
+const CLASSES: usize = BUCKETS / 8;
+/// Number of I/Os, then their sums in four layers.
+const CLASS_WORDS: usize = 5;
+/// The slowest I/Os that a cell keeps.
+const SLOWEST: usize = 100;
+/// Completion, total time, four layers, sector, then length and flags in one word.
+const SLOW_WORDS: usize = 8;
+/// Where the classes begin, and the slowest I/Os: the number of these is in the first word's lower half.
+const CLASSES_AT: usize = COUNTERS + SPANS * SPAN_WORDS;
+const SLOWEST_AT: usize = CLASSES_AT + CLASSES * CLASS_WORDS;
 /// Words of a cell.
-pub(crate) const WORDS: usize = COUNTERS + SPANS * SPAN_WORDS;
+pub(crate) const WORDS: usize = SLOWEST_AT + 2 + SLOWEST * SLOW_WORDS;
+/// Flags of a slow I/O.
+const REQUEUED: u64 = 4;
+const MERGED: u64 = 32;
 
 /// The cell of one group, device and direction, on one CPU.
 pub(crate) type Cell = [u64; WORDS];
@@ -32,7 +47,7 @@ pub(crate) fn gather(cpus: &[Cell]) -> Option<(LayerPath, u64, u64)> {
         std::array::from_fn(|span| times(cpus, COUNTERS + span * SPAN_WORDS));
     let path = LayerPath {
         ios,
-        bytes: record::Bytes(bytes),
+        bytes: Bytes(bytes),
         merged,
         split,
         parts,
@@ -43,9 +58,55 @@ pub(crate) fn gather(cpus: &[Cell]) -> Option<(LayerPath, u64, u64)> {
         scheduler,
         device,
         total,
+        classes: classes(cpus),
+        slowest: slowest(cpus),
         ..LayerPath::default()
     };
     Some((path, entered, left))
+}
+
+/// Times in four layers, from words.
+fn spans(words: &[u64]) -> LayerSpans {
+    let time = |layer: usize| Nanos(words.get(layer).copied().unwrap_or_default());
+    LayerSpans { request: time(0), plug: time(1), scheduler: time(2), device: time(3) }
+}
+
+/// The classes that have I/Os, the fastest first.
+fn classes(cpus: &[Cell]) -> Vec<LayerClass> {
+    let class = |number: usize| {
+        let at = CLASSES_AT + number * CLASS_WORDS;
+        cpus.iter().fold(LayerClass::default(), |sum, cell| LayerClass {
+            ios: sum.ios + cell[at],
+            spans: sum.spans.plus(spans(&cell[at + 1..at + CLASS_WORDS])),
+        })
+    };
+    (0..CLASSES).map(class).filter(|class| class.ios > 0).collect()
+}
+
+/// The slowest I/Os of all CPUs. Their completion is on CLOCK_MONOTONIC.
+fn slowest(cpus: &[Cell]) -> Vec<SlowIo> {
+    let mut all: Vec<SlowIo> = Vec::new();
+    for cell in cpus {
+        let [head, _, ios @ ..] = &cell[SLOWEST_AT..] else { continue };
+        let count = (head & u64::from(u32::MAX)) as usize;
+        all.extend(ios.chunks_exact(SLOW_WORDS).take(count).map(slow_io));
+    }
+    all.sort_by_key(|io| Reverse(io.total));
+    all.truncate(SLOWEST);
+    all
+}
+
+fn slow_io(words: &[u64]) -> SlowIo {
+    let flags = words[7] >> 32;
+    SlowIo {
+        at: Nanos(words[0]),
+        total: Nanos(words[1]),
+        spans: spans(&words[2..6]),
+        offset: Bytes(words[6] << 9),
+        bytes: Bytes(words[7] & u64::from(u32::MAX)),
+        merged: flags & MERGED > 0,
+        requeued: flags & REQUEUED > 0,
+    }
 }
 
 /// The span whose words begin at `start`.
@@ -53,7 +114,7 @@ fn times(cpus: &[Cell], start: usize) -> LayerTimes {
     let mut out = LayerTimes::default();
     for cell in cpus {
         let [_, sum, buckets @ ..] = &cell[start..start + SPAN_WORDS] else { continue };
-        out.sum += record::Nanos(*sum);
+        out.sum += Nanos(*sum);
         for (word, two) in buckets.iter().enumerate().filter(|(_, two)| **two > 0) {
             for (bucket, times) in
                 [(2 * word, two & u64::from(u32::MAX)), (2 * word + 1, two >> 32)]
@@ -110,7 +171,21 @@ mod tests {
         cells[1][device + 1] = 5000;
         // Buckets 0 and 1.
         cells[1][device + 2] = 2 | 3 << 32;
+        // The fourth class has two I/Os; one CPU keeps one slow I/O, the other one that is slower.
+        let class = CLASSES_AT + 3 * CLASS_WORDS;
+        (cells[0][class], cells[1][class], cells[1][class + 4]) = (1, 1, 700);
+        for (cell, total) in cells.iter_mut().zip([800, 900]) {
+            cell[SLOWEST_AT] = 1 | 7 << 32;
+            let io = &mut cell[SLOWEST_AT + 2..][..SLOW_WORDS];
+            io.copy_from_slice(&[5, total, 1, 2, 3, 4, 10, 4096 | (MERGED << 32)]);
+        }
         let (path, entered, left) = gather(&cells).unwrap();
+        let [LayerClass { ios: 2, spans }] = path.classes[..] else { panic!("{path:?}") };
+        assert_eq!(spans.device.0, 700);
+        let [slower, slow] = path.slowest[..] else { panic!("{path:?}") };
+        assert_eq!((slower.total.0, slow.total.0, slow.offset.0), (900, 800, 5120));
+        assert_eq!((slow.spans.all().map(|span| span.0), slow.bytes.0), ([1, 2, 3, 4], 4096));
+        assert!(slow.merged && !slow.requeued);
         assert_eq!((path.ios, entered, left), (7, 10, 0));
         assert_eq!((path.device.sum.0, path.device.histogram.count()), (5000, 5));
         assert_eq!(gather(&[[0; WORDS]]), None);

@@ -12,7 +12,7 @@ use rustix::time::{ClockId, clock_gettime};
 const OBJECT: &[u8] = include_bytes_aligned!("../bpf/layers.bpf.o");
 
 /// An entry of the table of I/Os in flight, and the entries for one hash, as in `bpf/layers.bpf.c`.
-const IO_WORDS: usize = 9;
+const IO_WORDS: usize = 10;
 const WAYS: usize = 4;
 /// Disks that the programs can tell apart.
 const DEVICES_MAX: usize = 64;
@@ -178,9 +178,9 @@ impl Collector {
     /// skips a program that would interrupt itself.
     fn unfinished(&self) -> Result<u64, Unavailable> {
         let in_flight: Array<_, [[u64; IO_WORDS]; WAYS]> = Array::try_from(self.map("in_flight")?)?;
-        // The first word is zero in a free entry. The upper half of the sixth is the cell; all ones: of
+        // The first word is zero in a free entry. The upper half of the seventh is the cell; all ones: of
         // another process.
-        let is_ours = |io: &[u64; IO_WORDS]| io[0] != 0 && io[5] >> 32 != u64::from(u32::MAX);
+        let is_ours = |io: &[u64; IO_WORDS]| io[0] != 0 && io[6] >> 32 != u64::from(u32::MAX);
         let buckets = in_flight.iter().filter_map(Result::ok);
         Ok(buckets.map(|ios| ios.into_iter().filter(is_ours).count() as u64).sum())
     }

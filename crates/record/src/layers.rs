@@ -65,6 +65,72 @@ pub struct LayerPath {
     pub device: LayerTimes,
     /// In all of these.
     pub total: LayerTimes,
+    /// I/Os by their time in all layers, the fastest first. Those of one class differ by up to 25 %.
+    pub classes: Vec<LayerClass>,
+    /// The slowest I/Os, up to 100, the slowest first.
+    pub slowest: Vec<SlowIo>,
+}
+
+/// Times in the layers of the block layer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LayerSpans {
+    /// Until it has a request.
+    pub request: Nanos,
+    /// In the list of its thread.
+    pub plug: Nanos,
+    /// In the scheduler.
+    pub scheduler: Nanos,
+    /// In the driver and the device.
+    pub device: Nanos,
+}
+
+impl LayerSpans {
+    /// The layers in the order in which an I/O passes them.
+    pub fn all(&self) -> [Nanos; 4] {
+        [self.request, self.plug, self.scheduler, self.device]
+    }
+
+    /// The same of so many other I/Os added.
+    #[must_use]
+    pub fn plus(self, other: LayerSpans) -> LayerSpans {
+        LayerSpans {
+            request: self.request + other.request,
+            plug: self.plug + other.plug,
+            scheduler: self.scheduler + other.scheduler,
+            device: self.device + other.device,
+        }
+    }
+}
+
+/// I/Os that took about as long.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LayerClass {
+    /// Their number.
+    pub ios: u64,
+    /// Their times in each layer, together.
+    pub spans: LayerSpans,
+}
+
+/// One slow I/O.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SlowIo {
+    /// When it was complete in the block layer, from the run's origin.
+    pub at: Nanos,
+    /// Its time in the block layer.
+    pub total: Nanos,
+    /// Its time in each layer.
+    pub spans: LayerSpans,
+    /// Where on the disk, in bytes.
+    pub offset: Bytes,
+    /// Its length.
+    pub bytes: Bytes,
+    /// It was added to a request of another I/O.
+    pub merged: bool,
+    /// The driver gave it back.
+    pub requeued: bool,
 }
 
 /// Times of one layer.

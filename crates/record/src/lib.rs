@@ -62,7 +62,9 @@ pub use format::{FioVersion, Format};
 pub use health::Health;
 pub use histogram::{Histogram, PrintedLatency, SUB_BUCKETS};
 pub use history::{LatencyColumn, LatencyHistory};
-pub use layers::{LayerPath, LayerTimes, Layers, OtherRequests, StampSums};
+pub use layers::{
+    LayerClass, LayerPath, LayerSpans, LayerTimes, Layers, OtherRequests, SlowIo, StampSums,
+};
 pub use live::{LayoutProgress, Snapshot, WorkerState, WorkerStatus};
 pub use logs::{
     LOG_BINS, LogEntry, LogKind, LoggedHistogram, LoggedIo, LoggedLatency, LoggedWindow, Logs,

@@ -46,7 +46,9 @@ fn table(layers: &LayerTable, style: &Style) -> String {
     counts.extend(layers.events.iter().map(|(name, count)| format!("{count} {name}")));
     let what = if layers.is_whole { "Mean latency" } else { "Mean time in the block layer" };
     let latency = human::time(layers.latency_ns);
-    out + &style.paragraph(&format!("{what} {latency}; {}.", counts.join(", ")), 2)
+    out += &style.paragraph(&format!("{what} {latency}; {}.", counts.join(", ")), 2);
+    out.extend(layers.slowest.iter().map(|slowest| style.paragraph(&slowest.sentence(), 2)));
+    out
 }
 
 fn others(layers: &LayersJudged, style: &Style) -> String {

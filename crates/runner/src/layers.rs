@@ -89,6 +89,9 @@ impl LayerTimer {
         for Path { group, path, .. } in &mut paths {
             path.job.clone_from(&groups[*group]);
             path.is_member = members.contains(&path.device_name);
+            for io in &mut path.slowest {
+                io.at = Nanos(io.at.0.saturating_sub(origin));
+            }
         }
         for (group, name) in groups.iter().enumerate() {
             for direction in Direction::ALL {

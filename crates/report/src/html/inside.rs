@@ -3,13 +3,15 @@
 
 use crate::judged_set::JudgedSet;
 use crate::{cpu_profile, style::Style};
-use judge::{LayerTable, LayersJudged};
+use judge::{IoLayer, LayerTable, LayersAt, LayersJudged, SlowestIos};
 use maud::{Markup, html};
 use record::human::{count, percent, size, time};
 use record::{CpuProfile, Direction};
 
 /// The most rows of a table on a page.
 const ROWS_MAX: usize = 60;
+/// Of the slowest I/Os, those that have a row.
+const SLOWEST_SHOWN: usize = 20;
 
 /// The sections; empty where nothing of it was measured.
 pub(super) fn sections(judged_sets: &[JudgedSet]) -> Markup {
@@ -90,6 +92,91 @@ fn layer_table(table: &LayerTable) -> Markup {
             }
             @for (name, number) in &table.events { ", " (number) " " (name) }
             "."
+        }
+        @if !table.percentiles.is_empty() { (at_percentiles(table)) }
+        @if let Some(slowest) = &table.slowest { (slowest_ios(slowest)) }
+    }
+}
+
+/// Where I/Os spent their time, as a bar for each percentile.
+fn at_percentiles(table: &LayerTable) -> Markup {
+    let passed = |layer: &IoLayer| {
+        table.percentiles.iter().any(|at| at.times_ns.iter().any(|(name, _)| name == layer))
+    };
+    let layers: Vec<IoLayer> = IoLayer::INSIDE.into_iter().filter(passed).collect();
+    html! {
+        div class="table-room" tabindex="0" role="group" aria-label="Layers by percentile" {
+            table {
+                thead {
+                    tr {
+                        th scope="col" { "I/Os at" }
+                        th scope="col" class="number" { "in the block layer" }
+                        @for layer in &layers {
+                            th scope="col" class="number" {
+                                span class={ "sample " (layer.name()) } {}
+                                (layer.name())
+                            }
+                        }
+                        th scope="col" { "shares" }
+                    }
+                }
+                tbody {
+                    @for at in &table.percentiles { (at_percentile(at, &layers)) }
+                }
+            }
+        }
+    }
+}
+
+fn at_percentile(at: &LayersAt, layers: &[IoLayer]) -> Markup {
+    let time_in =
+        |layer: &IoLayer| at.times_ns.iter().find(|(name, _)| name == layer).map(|it| it.1);
+    let width = |time: &f64| format!("width:{:.1}%", time / at.total_ns() * 100.0);
+    html! {
+        tr {
+            th scope="row" { "p" (at.percentile) }
+            td class="number" { (time(at.total_ns())) }
+            @for layer in layers {
+                td class="number" { @if let Some(took) = time_in(layer) { (time(took)) } }
+            }
+            td {
+                span class="stack" {
+                    @for (layer, took) in &at.times_ns { span class=(layer.name()) style=(width(took)) {} }
+                }
+            }
+        }
+    }
+}
+
+fn slowest_ios(slowest: &SlowestIos) -> Markup {
+    html! {
+        p { (slowest.sentence()) }
+        details {
+            summary { "The slowest I/Os" }
+            div class="table-room" tabindex="0" role="group" aria-label="The slowest I/Os" {
+                table {
+                    thead {
+                        tr {
+                            @for head in ["ended after", "time"] { th scope="col" class="number" { (head) } }
+                            @for layer in IoLayer::INSIDE { th scope="col" class="number" { (layer.name()) } }
+                            @for head in ["offset on the disk", "length"] {
+                                th scope="col" class="number" { (head) }
+                            }
+                        }
+                    }
+                    tbody {
+                        @for io in slowest.ios.iter().take(SLOWEST_SHOWN) {
+                            tr {
+                                td class="number" { (format!("{:.3} s", io.at.0 as f64 / 1e9)) }
+                                td class="number" { (time(io.total.0 as f64)) }
+                                @for span in io.spans.all() { td class="number" { (time(span.0 as f64)) } }
+                                td class="number" { (io.offset.0) }
+                                td class="number" { (size(io.bytes.0 as f64)) }
+                            }
+                        }
+                    }
+                }
+            }
         }
     }
 }

@@ -76,12 +76,16 @@ fn layers_and_code_of_a_run_are_sections_of_their_own() {
     let mut device = record::LayerTimes::default();
     device.histogram.record(80_000);
     device.sum = Nanos(80_000);
+    let spans = record::LayerSpans { device: Nanos(70_000), ..record::LayerSpans::default() };
+    let slow = record::SlowIo { total: Nanos(90_000), spans, ..record::SlowIo::default() };
     let path = record::LayerPath {
         device_name: "sda".into(),
         direction: Some(Direction::Read),
-        ios: 1,
+        ios: 1000,
         total: device.clone(),
         device,
+        classes: vec![record::LayerClass { ios: 1000, spans }],
+        slowest: vec![slow; 2],
         ..record::LayerPath::default()
     };
     let other = record::OtherRequests { name: "<b>".into(), ..record::OtherRequests::default() };
@@ -100,9 +104,14 @@ fn layers_and_code_of_a_run_are_sections_of_their_own() {
     let profile = record::CpuProfile { hz: 100, code: vec![code], ..record::CpuProfile::default() };
     run.evidence.cpu_profile = Some(profile);
     let text = one(run);
-    for part in
-        ["all jobs: read on sda", "in the driver and the device", "&lt;b&gt;", "libcrypto.so.3"]
-    {
+    for part in [
+        "all jobs: read on sda",
+        "The 2 slowest took 90 µs",
+        "p90",
+        "in the driver and the device",
+        "&lt;b&gt;",
+        "libcrypto.so.3",
+    ] {
         assert!(text.contains(part), "{part} is missing");
     }
 }

@@ -1,7 +1,8 @@
 //! The layers of the I/Os.
 
 use super::tree::{Json, array, object, texts};
-use judge::{LayerRow, LayerTable, LayersJudged, OtherUse};
+use judge::{IoLayer, LayerRow, LayerTable, LayersAt, LayersJudged, OtherUse};
+use record::SlowIo;
 
 /// The layers as JSON.
 pub(super) fn layers(layers: &LayersJudged) -> Json {
@@ -30,6 +31,37 @@ fn path(table: &LayerTable) -> Json {
         "latency_ns" => table.latency_ns,
         "layers" => array(&table.rows, row),
         "events" => array(&table.events, event),
+        "percentiles" => array(&table.percentiles, at_percentile),
+        "slowest" => table.slowest.as_ref().map(|slowest| array(&slowest.ios, slow_io)),
+    }
+}
+
+fn at_percentile(at: &LayersAt) -> Json {
+    let layer = |(layer, time): &(IoLayer, f64)| {
+        object! {
+            "layer" => layer.name(),
+            "mean_ns" => *time,
+        }
+    };
+    object! {
+        "percentile" => at.percentile,
+        "mean_ns" => at.total_ns(),
+        "layers" => array(&at.times_ns, layer),
+    }
+}
+
+fn slow_io(io: &SlowIo) -> Json {
+    object! {
+        "completed_ns" => io.at.0,
+        "total_ns" => io.total.0,
+        "request_ns" => io.spans.request.0,
+        "plug_ns" => io.spans.plug.0,
+        "scheduler_ns" => io.spans.scheduler.0,
+        "device_ns" => io.spans.device.0,
+        "offset" => io.offset.0,
+        "bytes" => io.bytes.0,
+        "merged" => io.merged,
+        "requeued" => io.requeued,
     }
 }
 
