@@ -9,6 +9,7 @@ mod blktrace;
 mod copying;
 mod error;
 mod event;
+pub mod ftr;
 mod iolog;
 mod lines;
 mod merge;
