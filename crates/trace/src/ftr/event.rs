@@ -154,6 +154,19 @@ pub struct Thread {
     pub name: String,
 }
 
+/// What was found in samples of the blocks that were written to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Contents {
+    /// Number of the file.
+    pub file: u32,
+    /// Blocks that were sampled.
+    pub blocks: u32,
+    /// By how much they can be compressed, in thousandths of their size.
+    pub compressible: u16,
+    /// Share of the blocks that are equal to an earlier one of the trace, in thousandths.
+    pub duplicate: u16,
+}
+
 /// One entry of a trace. Files and threads come before the events that name them; events come
 /// nearly in the order of their ends, so `at_ns` may go back by the longest duration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -166,4 +179,6 @@ pub enum Entry {
     Event(Event),
     /// So many events were lost before the next entry.
     Lost(u64),
+    /// Samples of a file's contents; at the end of a trace.
+    Contents(Contents),
 }

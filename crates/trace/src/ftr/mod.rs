@@ -2,4 +2,4 @@
 
 mod event;
 
-pub use event::{Entry, Event, File, FileKind, Flags, Level, Operation, Thread};
+pub use event::{Contents, Entry, Event, File, FileKind, Flags, Level, Operation, Thread};
