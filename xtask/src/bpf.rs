@@ -1,25 +1,34 @@
-//! `cargo xtask bpf`: compiles the BPF programs of `crates/layers`.
+//! `cargo xtask bpf`: compiles the BPF programs of `crates/layers` and `crates/capture`.
 
 use anyhow::{Context, Result, ensure};
 use std::path::Path;
 use std::process::Command;
 
-const SOURCE: &str = "layers.bpf.c";
-const OBJECT: &str = "layers.bpf.o";
-const DIRECTORY: &str = "crates/layers/bpf";
+/// Crates with programs; those of crate NAME are in `crates/NAME/bpf/NAME.bpf.c`.
+const CRATES: [&str; 2] = ["layers", "capture"];
 
-/// Compiles the programs and puts the object beside their source.
+/// Compiles the programs and puts each object beside its source.
 pub fn build(root: &Path) -> Result<()> {
-    let directory = root.join(DIRECTORY);
-    compile(&directory, &directory.join(OBJECT))
+    CRATES.iter().try_for_each(|name| {
+        let directory = root.join(format!("crates/{name}/bpf"));
+        compile(name, &directory, &directory.join(object(name)))
+    })
+}
+
+fn source(name: &str) -> String {
+    format!("{name}.bpf.c")
+}
+
+fn object(name: &str) -> String {
+    format!("{name}.bpf.o")
 }
 
 /// Compiles with clang; the same source gives the same bytes in every directory. What describes the
 /// program to debuggers is removed, what describes its types to the kernel (BTF) stays.
-fn compile(directory: &Path, object: &Path) -> Result<()> {
+fn compile(name: &str, directory: &Path, object: &Path) -> Result<()> {
     let mut clang = Command::new("clang");
     clang.args(["-target", "bpf", "-mcpu=v3", "-O2", "-g", "-Wall", "-Wextra", "-Werror"]);
-    clang.args(["-fno-ident", "-fdebug-compilation-dir=.", "-c", SOURCE, "-o"]);
+    clang.args(["-fno-ident", "-fdebug-compilation-dir=.", "-c", &source(name), "-o"]);
     clang.arg(object).current_dir(directory);
     let mut strip = Command::new("llvm-strip");
     strip.arg("--strip-debug").arg(object);
@@ -37,14 +46,16 @@ mod tests {
     use crate::workspace;
 
     #[test]
-    fn the_kept_object_is_that_of_its_source() {
-        let directory = workspace::root().join(DIRECTORY);
-        let copy = tempfile::tempdir().unwrap();
-        std::fs::copy(directory.join(SOURCE), copy.path().join(SOURCE)).unwrap();
-        let object = copy.path().join(OBJECT);
-        compile(copy.path(), &object).unwrap();
-        let read = |path: &Path| std::fs::read(path).unwrap();
-        let same = read(&object) == read(&directory.join(OBJECT));
-        assert!(same, "the source has changed: run cargo xtask bpf");
+    fn the_kept_objects_are_those_of_their_sources() {
+        for name in CRATES {
+            let directory = workspace::root().join(format!("crates/{name}/bpf"));
+            let copy = tempfile::tempdir().unwrap();
+            std::fs::copy(directory.join(source(name)), copy.path().join(source(name))).unwrap();
+            let made = copy.path().join(object(name));
+            compile(name, copy.path(), &made).unwrap();
+            let read = |path: &Path| std::fs::read(path).unwrap();
+            let same = read(&made) == read(&directory.join(object(name)));
+            assert!(same, "{name}.bpf.c has changed: run cargo xtask bpf");
+        }
     }
 }

@@ -37,7 +37,7 @@ pub const ROOMS: &[Room] = &[
     room(
         "nouns",
         "trace",
-        "recorded I/O: iologs and block traces, read, written, merged",
+        "recorded I/O: iologs, block traces, traces of applications; read, written, merged",
         "open anything",
         &["record"],
     ),
@@ -82,6 +82,13 @@ pub const ROOMS: &[Room] = &[
         "the path of I/Os through the kernel: BPF programs, their loader, what they add up",
         "know jobs, print",
         &["record", "testbed"],
+    ),
+    room(
+        "doing",
+        "capture",
+        "what applications ask of storage and what reaches the devices: BPF programs, their loader",
+        "know jobs, print",
+        &["record", "trace", "layers", "testbed"],
     ),
     room("doing", "objects", "client of object stores", "know jobs", &["testbed", "test-servers"]),
     room(

@@ -29,7 +29,7 @@ pub enum Unavailable {
     )]
     PidNamespace,
     /// The kernel's tracepoints or structures are others than the programs expect.
-    #[error("this kernel's block layer is unknown here ({0}): Linux 5.12 or later is needed")]
+    #[error("this kernel is unknown here ({0}): Linux 5.12 or later is needed")]
     UnknownKernel(String),
     /// No target is on a block device.
     #[error("no job reads or writes a block device or a file on one")]
@@ -50,7 +50,10 @@ const INITIAL_PID_NAMESPACE: &str = "pid:[4026531836]";
 
 impl Unavailable {
     /// The reasons that are known before a program is loaded.
-    pub(crate) fn check() -> Result<(), Unavailable> {
+    ///
+    /// # Errors
+    /// The first of them.
+    pub fn check() -> Result<(), Unavailable> {
         if std::fs::metadata("/sys/kernel/btf/vmlinux").is_err() {
             return Err(Unavailable::NoBtf);
         }

@@ -52,7 +52,7 @@ impl<R: Read> Reader<R> {
                 let what = "no trace of fathom capture begins like this";
                 return Err(TraceError::Byte { byte: 0, what: what.into() });
             }
-            ..FIXED => return Err(TraceError::Whole(HEADER_CUT.into())),
+            1..FIXED => return Err(TraceError::Whole(HEADER_CUT.into())),
             _ => {}
         }
         let (length, sum) = Header::text_length(&fixed)?;

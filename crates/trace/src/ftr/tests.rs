@@ -16,7 +16,7 @@ fn header() -> Header {
 }
 
 fn file(number: u32) -> Entry {
-    let device = (number % 2 == 0).then_some((259, number));
+    let device = number.is_multiple_of(2).then_some((259, number));
     let kind = FileKind::Regular;
     Entry::File(File { number, name: format!("/data/{number}"), kind, size: 1 << 30, device })
 }
