@@ -107,8 +107,8 @@ impl Translator {
 
     /// A path that begins at the root of its filesystem.
     fn mounted(&self, file: Identity, path: &str) -> String {
-        let mounts = self.naming.mounts.iter();
-        let point = mounts.filter(|mount| mount.number == (file.major, file.minor)).next_back();
+        let mut mounts = self.naming.mounts.iter();
+        let point = mounts.rfind(|mount| mount.number == (file.major, file.minor));
         match point {
             Some(point) if point.path != Path::new("/") => {
                 format!("{}{path}", point.path.display())

@@ -2,6 +2,7 @@
 
 mod app;
 mod app_step;
+mod capture;
 mod compare;
 mod compat;
 mod diagnose;
@@ -107,6 +108,9 @@ subcommands! {
     /// Carry out one phase of `fathom app`.
     #[command(hide = true)]
     AppStep(app_step::Arguments) => app_step::main,
+    /// Record what applications ask of storage and what reaches the devices; show and convert such
+    /// traces.
+    Capture(capture::Arguments) => capture::main,
     /// Find the queue depth beyond which latency grows faster than throughput, or the deepest one within
     /// a latency limit.
     Knee(knee::Arguments) => knee::main,

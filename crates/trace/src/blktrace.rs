@@ -15,20 +15,25 @@ const MAGIC: u32 = 0x6561_7400;
 /// `BLK_IO_TRACE_VERSION`.
 const VERSION: u32 = 7;
 const MAGIC_NOW: u32 = MAGIC | VERSION;
-const SECTOR: u64 = 512;
+pub(crate) const SECTOR: u64 = 512;
 
 // The categories of a request, in the upper half of an action.
-const WRITE: u32 = 1 << (1 + 16);
-const FLUSH: u32 = 1 << (2 + 16);
+pub(crate) const WRITE: u32 = 1 << (1 + 16);
+pub(crate) const FLUSH: u32 = 1 << (2 + 16);
 const PASSTHROUGH: u32 = 1 << (9 + 16);
 const NOTIFY: u32 = 1 << (10 + 16);
-const DISCARD: u32 = 1 << (13 + 16);
+pub(crate) const DISCARD: u32 = 1 << (13 + 16);
+pub(crate) const AHEAD: u32 = 1 << (11 + 16);
+pub(crate) const METADATA: u32 = 1 << (12 + 16);
+pub(crate) const FORCED: u32 = 1 << (15 + 16);
 
 // The event of a request, in the lower half of an action.
-const QUEUED: u32 = 1;
-const MERGED_BACK: u32 = 2;
-const MERGED_FRONT: u32 = 3;
-const COMPLETED: u32 = 8;
+pub(crate) const QUEUED: u32 = 1;
+pub(crate) const MERGED_BACK: u32 = 2;
+pub(crate) const MERGED_FRONT: u32 = 3;
+pub(crate) const REQUEUED: u32 = 6;
+pub(crate) const ISSUED: u32 = 7;
+pub(crate) const COMPLETED: u32 = 8;
 
 /// One record, without its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

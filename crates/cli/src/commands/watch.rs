@@ -3,7 +3,7 @@
 mod log;
 mod run_feed;
 mod show;
-mod signals;
+pub mod signals;
 mod source;
 
 use crate::output::can_draw;

@@ -12,6 +12,11 @@ pub(super) const FIXED: usize = 20;
 /// Longest text of a header.
 const TEXT_MAX: usize = 1 << 20;
 
+/// Whether these are the first bytes of a trace; fewer than eight may be.
+pub fn is_trace(first: &[u8]) -> bool {
+    first.iter().zip(MAGIC).all(|(byte, expected)| byte == expected)
+}
+
 /// What is known when a trace begins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {

@@ -1,0 +1,281 @@
+//! `fathom capture show`: what a trace holds.
+
+use crate::output::Output;
+use anyhow::Result;
+use capture::{Counts, FileCounts, Step, Summary};
+use clap::Args;
+use record::human;
+use runner::Refusal;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::PathBuf;
+use trace::ftr::{AnyTrace, Contents, Operation};
+
+/// Arguments of `fathom capture show`.
+#[derive(Args)]
+pub struct Arguments {
+    /// A trace, or a file that `convert` reads
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// Most files and threads to show; 0 shows all
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    limit: usize,
+}
+
+/// Shows.
+pub fn main(arguments: &Arguments) -> Result<u8> {
+    let shown = arguments.file.display();
+    let refused = |why: String| Refusal::usage(format!("{shown}: {why}"));
+    let file = File::open(&arguments.file).map_err(|why| refused(why.to_string()))?;
+    let mut trace = AnyTrace::open(BufReader::new(file)).map_err(|why| refused(why.to_string()))?;
+    let mut summary = Summary::default();
+    for entry in trace.by_ref() {
+        summary.entry(entry.map_err(|why| refused(why.to_string()))?);
+    }
+    let most = if arguments.limit == 0 { usize::MAX } else { arguments.limit };
+    Output::Stdout.write(&match arguments.json {
+        true => serde_json::to_string_pretty(&as_json(&trace, &summary))? + "\n",
+        false => as_text(&trace, &summary, most),
+    })?;
+    Ok(0)
+}
+
+/// Names of operations, in the plural.
+fn name(operation: Operation) -> &'static str {
+    match operation {
+        Operation::Read => "reads",
+        Operation::Write => "writes",
+        Operation::Fsync => "fsyncs",
+        Operation::Fdatasync => "fdatasyncs",
+        Operation::SyncRange => "range syncs",
+        Operation::SyncAll => "syncs",
+        Operation::Allocate => "allocations",
+        Operation::Discard => "discards",
+        Operation::Truncate => "truncations",
+        Operation::Open => "opens",
+        Operation::Close => "closes",
+        Operation::Fault => "page faults",
+        Operation::Flush => "flushes",
+        Operation::Rename => "renames",
+        Operation::Unlink => "unlinks",
+    }
+}
+
+fn operations(counts: &Counts) -> String {
+    let all = counts.operations.iter();
+    let texts: Vec<String> = all.map(|(kind, n)| format!("{n} {}", name(*kind))).collect();
+    if texts.is_empty() { "none".into() } else { texts.join(", ") }
+}
+
+fn as_text(trace: &AnyTrace<impl std::io::BufRead>, summary: &Summary, most: usize) -> String {
+    let mut text = String::new();
+    let header = trace.header();
+    let _ = writeln!(text, "{} of {}", header.source, header.subject);
+    let length = trace.end().map_or(summary.duration_ns, |end| end.duration_ns);
+    let _ = writeln!(text, "length       {}", human::time(length as f64));
+    for (level, counts, is_there) in [
+        ("application", &summary.application, header.application),
+        ("device", &summary.device, header.device),
+    ] {
+        let what = if is_there { operations(counts) } else { "not recorded".to_owned() };
+        let _ = writeln!(text, "{level:<12} {what}");
+        if counts.events() > 0 {
+            let (read, written) = (counts.read_bytes as f64, counts.written_bytes as f64);
+            let (read, written) = (human::size(read), human::size(written));
+            let _ = writeln!(text, "{:<12} {read} read, {written} written", "");
+        }
+    }
+    let left_out = trace.left_out();
+    let _ = writeln!(text, "lost         {} events", summary.lost);
+    let _ = writeln!(text, "left out     {left_out} calls on sockets, pipes, terminals and /proc");
+    if trace.is_truncated() {
+        text.push_str("truncated    the trace ends without its end; all blocks before are shown\n");
+    }
+    sizes(&mut text, summary);
+    files(&mut text, summary, most);
+    threads(&mut text, summary, most);
+    timeline(&mut text, summary);
+    text
+}
+
+fn sizes(text: &mut String, summary: &Summary) {
+    let all: u64 = summary.sizes.values().sum::<u64>() + summary.other_sizes;
+    let mut sizes: Vec<(&u64, &u64)> = summary.sizes.iter().collect();
+    sizes.sort_by_key(|(size, count)| (std::cmp::Reverse(**count), **size));
+    let shown: Vec<String> = sizes
+        .iter()
+        .take(6)
+        .map(|(size, count)| {
+            format!("{} {}", human::exact_size(**size), human::percent(**count as f64 / all as f64))
+        })
+        .collect();
+    if !shown.is_empty() {
+        let _ = writeln!(text, "sizes        {}", shown.join(", "));
+    }
+}
+
+/// The mean time and the share of sequential I/O of some events.
+fn details(counts: &Counts) -> String {
+    let mut text = String::new();
+    let transfers = counts.of(Operation::Read) + counts.of(Operation::Write);
+    if transfers > 0 {
+        let share = human::percent(counts.sequential as f64 / transfers as f64);
+        let _ = write!(text, "; {share} sequential");
+    }
+    if counts.direct > 0 {
+        let share = human::percent(counts.direct as f64 / transfers as f64);
+        let _ = write!(text, ", {share} direct");
+    }
+    if let Some(mean) = counts.mean_ns() {
+        let _ = write!(text, "; mean {}", human::time(mean as f64));
+    }
+    if counts.errors > 0 {
+        let _ = write!(text, "; {} failed", counts.errors);
+    }
+    text
+}
+
+fn files(text: &mut String, summary: &Summary, most: usize) {
+    let mut files: Vec<&FileCounts> = summary.files.iter().collect();
+    let weight = |file: &FileCounts| {
+        let counts = [&file.application, &file.device];
+        counts
+            .map(|counts| (counts.read_bytes.saturating_add(counts.written_bytes), counts.events()))
+    };
+    files.sort_by_key(|file| (std::cmp::Reverse(weight(file)), file.file.number));
+    if !files.is_empty() {
+        let _ = writeln!(text, "\nFiles and devices");
+    }
+    for file in files.iter().take(most) {
+        let _ = writeln!(text, "  {}", report::style::printable(&file.file.name));
+        for (level, counts) in [("asked", &file.application), ("device", &file.device)] {
+            if counts.events() > 0 {
+                let _ = writeln!(text, "    {level}: {}{}", operations(counts), details(counts));
+            }
+        }
+        if let Some(Contents { blocks, compressible, duplicate, .. }) = file.contents {
+            let share = |thousandths: u16| human::percent(f64::from(thousandths) / 1000.0);
+            let (compressible, duplicate) = (share(compressible), share(duplicate));
+            let _ = writeln!(
+                text,
+                "    contents: {compressible} compressible, {duplicate} duplicates, of {blocks} blocks"
+            );
+        }
+    }
+    more(text, files.len(), most);
+}
+
+fn threads(text: &mut String, summary: &Summary, most: usize) {
+    let mut threads: Vec<_> = summary.threads.iter().collect();
+    threads.sort_by_key(|it| (std::cmp::Reverse(it.counts.events()), it.thread.number));
+    if !threads.is_empty() {
+        let _ = writeln!(text, "\nThreads");
+    }
+    for it in threads.iter().take(most) {
+        let name = report::style::printable(&it.thread.name);
+        let (thread, process) = (it.thread.thread, it.thread.process);
+        let what = operations(&it.counts);
+        let _ = writeln!(text, "  {name} (thread {thread} of process {process}): {what}");
+    }
+    more(text, threads.len(), most);
+}
+
+fn more(text: &mut String, all: usize, most: usize) {
+    if all > most {
+        let _ = writeln!(text, "  and {} more (--limit=0 shows all)", all - most);
+    }
+}
+
+fn timeline(text: &mut String, summary: &Summary) {
+    const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let line = |value: fn(&Step) -> u64| -> String {
+        let top = summary.steps.iter().map(value).max().unwrap_or(0).max(1);
+        let level = |step: &Step| match value(step) {
+            0 => ' ',
+            value => LEVELS[((u128::from(value) * 8 / u128::from(top)) as usize).min(7)],
+        };
+        summary.steps.iter().map(level).collect()
+    };
+    if summary.steps.is_empty() {
+        return;
+    }
+    let step = human::time(summary.step_ns as f64);
+    let _ = writeln!(text, "\nTimeline, {step} each");
+    let mut add = |name: &str, value: fn(&Step) -> u64| {
+        if summary.steps.iter().any(|step| value(step) > 0) {
+            let _ = writeln!(text, "  {name:<9} {}", line(value).trim_end());
+        }
+    };
+    add("calls", |step| step.calls);
+    add("read", |step| step.read_bytes);
+    add("written", |step| step.written_bytes);
+    add("requests", |step| step.requests);
+}
+
+fn counts_json(counts: &Counts) -> Value {
+    let operations: serde_json::Map<String, Value> = counts
+        .operations
+        .iter()
+        .map(|(kind, count)| (name(*kind).replace(' ', "_"), json!(count)))
+        .collect();
+    json!({
+        "operations": operations,
+        "read_bytes": counts.read_bytes,
+        "written_bytes": counts.written_bytes,
+        "sequential": counts.sequential,
+        "direct": counts.direct,
+        "errors": counts.errors,
+        "mean_ns": counts.mean_ns(),
+    })
+}
+
+fn as_json(trace: &AnyTrace<impl std::io::BufRead>, summary: &Summary) -> Value {
+    let header = trace.header();
+    let file = |it: &FileCounts| {
+        json!({
+            "name": it.file.name,
+            "size": it.file.size,
+            "device": it.file.device.map(|(major, minor)| format!("{major}:{minor}")),
+            "application": counts_json(&it.application),
+            "requests": counts_json(&it.device),
+            "contents": it.contents.map(|contents| json!({
+                "blocks": contents.blocks,
+                "compressible": f64::from(contents.compressible) / 1000.0,
+                "duplicate": f64::from(contents.duplicate) / 1000.0,
+            })),
+        })
+    };
+    json!({
+        "source": header.source,
+        "subject": header.subject,
+        "began_unix_ns": header.began_unix_ns,
+        "levels": { "application": header.application, "device": header.device },
+        "anonymous": header.anonymous,
+        "truncated": trace.is_truncated(),
+        "duration_ns": trace.end().map_or(summary.duration_ns, |end| end.duration_ns),
+        "lost": summary.lost,
+        "left_out": trace.left_out(),
+        "application": counts_json(&summary.application),
+        "device": counts_json(&summary.device),
+        "sizes": summary.sizes.iter().map(|(size, count)| json!([size, count])).collect::<Vec<_>>(),
+        "files": summary.files.iter().map(file).collect::<Vec<_>>(),
+        "threads": summary.threads.iter().map(|it| json!({
+            "name": it.thread.name,
+            "thread": it.thread.thread,
+            "process": it.thread.process,
+            "counts": counts_json(&it.counts),
+        })).collect::<Vec<_>>(),
+        "timeline": {
+            "step_ns": summary.step_ns,
+            "calls": summary.steps.iter().map(|step| step.calls).collect::<Vec<_>>(),
+            "requests": summary.steps.iter().map(|step| step.requests).collect::<Vec<_>>(),
+            "read_bytes": summary.steps.iter().map(|step| step.read_bytes).collect::<Vec<_>>(),
+            "written_bytes": summary.steps.iter().map(|step| step.written_bytes).collect::<Vec<_>>(),
+        },
+    })
+}
