@@ -30,6 +30,8 @@ typedef long long s64;
 #define MAP(name) name SEC(".maps")
 #define FIELD_NUMBER(name, value) int (*name)[value]
 #define FIELD_TYPE(name, type) type *name
+// The structure around one of its fields. A plain offsetof() would not be relocated.
+#define AROUND(type, field, inner) ((type *)((u64)(inner) - (u64)&((type *)0)->field))
 #define READ_FIELD(to, field) read_kernel(&(to), sizeof(to), &(field))
 
 // Numbers of the kernel's interface for BPF programs.
@@ -41,7 +43,6 @@ static long (*update)(void *map, const void *key, const void *value, u64 flags) 
 static long (*remove)(void *map, const void *key) = (void *)3;
 static u64 (*now_ns)(void) = (void *)5;
 static u64 (*current_pid_tgid)(void) = (void *)14;
-static long (*current_name)(void *buffer, u32 size) = (void *)16;
 static long (*read_user)(void *to, u32 size, const void *from) = (void *)112;
 static long (*read_kernel)(void *to, u32 size, const void *from) = (void *)113;
 static long (*read_user_text)(void *to, u32 size, const void *from) = (void *)114;
@@ -127,6 +128,7 @@ struct task_struct {
 	int tgid;
 	struct files_struct *files;
 	struct fs_struct *fs;
+	char comm[16];
 } KERNEL;
 
 struct kiocb {
@@ -460,9 +462,14 @@ INLINE u64 cpu_at(struct thread *thread, u64 now)
 	return thread->cpu + (now - thread->since);
 }
 
-// The name of the current thread.
-GLOBAL int send_thread(u64 ids)
+struct name {
+	char text[NAME];
+};
+
+GLOBAL int send_name_of_thread(u64 ids, const struct name *name)
 {
+	if (!name)
+		return 0;
 	struct thread_record *record = ring_reserve(&ring, sizeof(*record), 0);
 	if (!record) {
 		tally(LOST);
@@ -471,9 +478,17 @@ GLOBAL int send_thread(u64 ids)
 	record->kind = A_THREAD;
 	record->thread = ids;
 	record->process = ids >> 32;
-	current_name(record->name, NAME);
+	__builtin_memcpy(record->name, name->text, NAME);
 	ring_submit(record, NO_WAKEUP);
 	return 1;
+}
+
+// Sends the name of a thread.
+INLINE int send_thread(u64 ids, struct task_struct *task)
+{
+	struct name name = {};
+	READ_FIELD(name.text, task->comm);
+	return send_name_of_thread(ids, &name);
 }
 
 // Files.
@@ -498,7 +513,7 @@ INLINE u32 walk(char *path, struct dentry *dentry, struct vfsmount *mount)
 	for (int i = 0; i < DEPTH; i++) {
 		if (mount && dentry == root) {
 			// Up through the mount.
-			struct mount *whole = (void *)mount - __builtin_offsetof(struct mount, mnt);
+			struct mount *whole = AROUND(struct mount, mnt, mount);
 			struct mount *above = 0;
 			READ_FIELD(above, whole->mnt_parent);
 			if (!above || above == whole)
@@ -655,7 +670,7 @@ INLINE void send(struct thread *thread, u64 ids, u32 operation, u32 flags, u64 b
 		 u64 offset, u64 length, s64 result, u64 cpu)
 {
 	if (!thread->is_announced)
-		thread->is_announced = send_thread(ids);
+		thread->is_announced = send_thread(ids, current_task());
 	struct event *event = ring_reserve(&ring, sizeof(*event), 0);
 	if (!event) {
 		tally(LOST);
@@ -797,7 +812,7 @@ GLOBAL int submit_aio(u64 place, u64 now, u64 cpu, u64 ids)
 	if (flight.operation == WRITE)
 		flight.flags |= flags_of_write(iocb.rw_flags);
 	if (!thread->is_announced)
-		thread->is_announced = send_thread(ids);
+		thread->is_announced = send_thread(ids, current_task());
 	struct flight_key key = { address, ids >> 32 };
 	struct flight *before = lookup(&flights, &key);
 	if (before) {
@@ -848,7 +863,7 @@ INLINE void send_fault(struct thread *thread, u64 ids, u64 ended, u32 flags)
 	struct hlist_node *alias = 0;
 	struct identity kept = thread->file;
 	READ_FIELD(alias, inode->i_dentry.first);
-	struct dentry *dentry = (void *)alias - __builtin_offsetof(struct dentry, d_u.d_alias);
+	struct dentry *dentry = AROUND(struct dentry, d_u.d_alias, alias);
 	thread->misses = 0;
 	if (identify(&thread->file, inode, alias ? dentry : 0, 0)) {
 		u64 before = cpu_before(thread, thread->cpu_fault, &flags);
@@ -1186,7 +1201,7 @@ int ring_begins(u64 *context)
 			flight.operation = DISCARD;
 	}
 	if (!thread->is_announced)
-		thread->is_announced = send_thread(ids);
+		thread->is_announced = send_thread(ids, current_task());
 	struct flight_key key = { (u64)request, 0 };
 	if (update(&flights, &key, &flight, ANY))
 		tally(LOST);
@@ -1279,9 +1294,13 @@ int switches(u64 *context)
 	if (tid) {
 		struct thread *thread = lookup(&threads, &tid);
 		if (thread) {
+			u64 ids = (u64)(u32)to->tgid << 32 | tid;
 			thread->since = now;
+			// The current thread is still the other.
+			if (thread->misses && !thread->is_announced)
+				thread->is_announced = send_thread(ids, to);
 			if (thread->misses)
-				send_fault(thread, (u64)(u32)to->tgid << 32 | tid, now, 0);
+				send_fault(thread, ids, now, 0);
 		}
 	}
 	return 0;
@@ -1341,7 +1360,7 @@ INLINE void announce_submitter(u64 ids)
 	u32 tid = ids, one = 1;
 	if (lookup(&submitters, &tid))
 		return;
-	if (send_thread(ids))
+	if (send_thread(ids, current_task()))
 		update(&submitters, &tid, &one, ANY);
 }
 

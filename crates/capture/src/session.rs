@@ -59,8 +59,8 @@ impl Capture {
         with_contents: bool,
         output: Output,
     ) -> Result<Capture, Unavailable> {
-        let origin = monotonic_ns();
         let programs = Programs::start(&settings)?;
+        let origin = monotonic_ns();
         Ok(Capture {
             programs,
             translator: Translator::new(naming, settings.disks, origin),

@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod capture;
 mod layers;
 mod load;
 mod offload;

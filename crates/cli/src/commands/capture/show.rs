@@ -45,30 +45,33 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     Ok(0)
 }
 
-/// Names of operations, in the plural.
+/// Names of operations.
 fn name(operation: Operation) -> &'static str {
     match operation {
-        Operation::Read => "reads",
-        Operation::Write => "writes",
-        Operation::Fsync => "fsyncs",
-        Operation::Fdatasync => "fdatasyncs",
-        Operation::SyncRange => "range syncs",
-        Operation::SyncAll => "syncs",
-        Operation::Allocate => "allocations",
-        Operation::Discard => "discards",
-        Operation::Truncate => "truncations",
-        Operation::Open => "opens",
-        Operation::Close => "closes",
-        Operation::Fault => "page faults",
-        Operation::Flush => "flushes",
-        Operation::Rename => "renames",
-        Operation::Unlink => "unlinks",
+        Operation::Read => "read",
+        Operation::Write => "write",
+        Operation::Fsync => "fsync",
+        Operation::Fdatasync => "fdatasync",
+        Operation::SyncRange => "range sync",
+        Operation::SyncAll => "sync",
+        Operation::Allocate => "allocation",
+        Operation::Discard => "discard",
+        Operation::Truncate => "truncation",
+        Operation::Open => "open",
+        Operation::Close => "close",
+        Operation::Fault => "page fault",
+        Operation::Flush => "cache flush",
+        Operation::Rename => "rename",
+        Operation::Unlink => "unlink",
     }
 }
 
 fn operations(counts: &Counts) -> String {
-    let all = counts.operations.iter();
-    let texts: Vec<String> = all.map(|(kind, n)| format!("{n} {}", name(*kind))).collect();
+    let text = |(kind, count): (&Operation, &u64)| match (kind, count) {
+        (Operation::Flush, 2..) => format!("{count} cache flushes"),
+        (kind, count) => human::counted(*count as usize, name(*kind)),
+    };
+    let texts: Vec<String> = counts.operations.iter().map(text).collect();
     if texts.is_empty() { "none".into() } else { texts.join(", ") }
 }
 
