@@ -112,6 +112,7 @@ struct file {
 } KERNEL;
 
 struct fdtable {
+	u32 max_fds;
 	struct file **fd;
 } KERNEL;
 
@@ -643,6 +644,17 @@ INLINE struct file *file_of(u64 descriptor)
 	return file;
 }
 
+INLINE int is_open(u64 descriptor)
+{
+	struct task_struct *task = current_task();
+	struct files_struct *open = task->files;
+	struct fdtable *table = 0;
+	u32 most = 0;
+	READ_FIELD(table, open->fdt);
+	READ_FIELD(most, table->max_fds);
+	return (u32)descriptor < most && file_of(descriptor);
+}
+
 INLINE u32 flags_of(struct file *file)
 {
 	u32 open = 0, flags = 0;
@@ -1031,7 +1043,8 @@ int call_ends(u64 *context)
 		}
 		return 0;
 	}
-	if (result == -EBADF && shape != OPENS)
+	// A file that is not open for this call, or no file at all.
+	if (result == -EBADF && shape != OPENS && !is_open(thread->descriptor))
 		return 0;
 	if (shape == EVERYTHING || (shape >= NAME_HERE && shape <= NAME_SIZED)) {
 		// All filesystems, or the file that the name before belongs to.

@@ -26,8 +26,8 @@ const KEPT_MAX: usize = 5_000;
 /// What to fuzz and how long.
 #[derive(clap::Args)]
 pub struct Options {
-    /// The parser: jobfile, cmdline, iolog, blktrace, pattern, bssplit, frames, diskspd,
-    /// diskspd-profile, iozone, dd (and hdparm), watch-log, answers (of object stores), http
+    /// The parser: jobfile, cmdline, iolog, ftr (traces), strace, blktrace, pattern, bssplit,
+    /// frames, diskspd, diskspd-profile, iozone, dd (and hdparm), watch-log, answers (of object stores), http
     /// (what carries them), profiles (with their keys), endpoints, or all in turn.
     target: String,
     /// How long, each.

@@ -16,6 +16,7 @@ use std::io;
 use std::path::Path;
 use std::time::SystemTime;
 use suite::Suite;
+use trace::ftr::AnyTrace;
 use trace::{Adjust, Recording};
 
 /// A parser. It answers with what an input is or what is wrong with it, and never panics.
@@ -90,6 +91,29 @@ pub const TARGETS: &[Target] = &[
             " ",
         ],
         run: log,
+    },
+    Target { name: "ftr", words: &["ftrB", "ftrE", "\0\0\0\0", "\u{1}\0\0\0"], run: trace },
+    Target {
+        name: "strace",
+        words: &[
+            "[pid 7] ",
+            "7 1700000000.5 ",
+            "10:00:00.1 ",
+            " <unfinished ...>\n",
+            "<... read resumed>",
+            "openat(AT_FDCWD</x>, \"",
+            "\", O_RDWR|O_CREAT) = 3</x/",
+            "pwrite64(3</x>, \"",
+            "\"..., 4096, 0) = 4096 <0.000001>\n",
+            "[{iov_base=\"\", iov_len=",
+            "clone(flags=CLONE_FILES|CLONE_THREAD) = ",
+            "dup2(3, ",
+            "+++ exited with 0 +++\n",
+            "<char 1:3>",
+            ") = -1 ENOSPC\n",
+            "\n",
+        ],
+        run: trace,
     },
     Target { name: "blktrace", words: &["\u{7}tae", "eat\u{7}", "\0\0\0\0"], run: log },
     Target {
@@ -502,5 +526,17 @@ fn watch_log(input: &[u8]) -> String {
             Ok(None) => return format!("{} lines damaged, then {shown}", reader.damaged()),
             Err(error) => return error.to_string(),
         }
+    }
+}
+
+/// A trace of an application, in any of its forms.
+fn trace(input: &[u8]) -> String {
+    let mut trace = match AnyTrace::open(input) {
+        Ok(trace) => trace,
+        Err(error) => return error.to_string(),
+    };
+    match trace.by_ref().find_map(Result::err) {
+        Some(error) => error.to_string(),
+        None => format!("{} {}", trace.header().source, trace.is_truncated()),
     }
 }

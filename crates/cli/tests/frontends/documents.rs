@@ -21,6 +21,8 @@ const NOT_HERE: &[(&str, &str)] = &[
     ("cargo ", "builds or tests the repository, as this test does"),
     ("docs/report/make.sh ", "writes pictures into the repository"),
     ("fathom app postgres . --dsn ", "the database of somebody else"),
+    ("fathom capture -", "needs the PID namespace of the machine"),
+    ("fathom capture /", "needs the PID namespace of the machine"),
     ("fathom s3 get --endpoint=https://s3.example ", "needs a certificate for this name"),
 ];
 

@@ -195,3 +195,11 @@ fn an_event_needs_few_bytes() {
     let size = written(&entries, 100_000).len();
     assert!(size < 16 * 9000, "{size} bytes for 9000 random reads");
 }
+
+proptest! {
+    #[test]
+    fn any_bytes_are_entries_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        let (mut rest, mut context) = (varint::Bytes(&bytes), codec::Context::new());
+        while codec::decode(&mut rest, &mut context).is_some() {}
+    }
+}
