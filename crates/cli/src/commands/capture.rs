@@ -1,6 +1,7 @@
 //! `fathom capture`: records what applications ask of storage, and what reaches the devices.
 
 mod convert;
+mod overwrite;
 mod scope;
 mod show;
 
@@ -11,17 +12,16 @@ use crate::suites;
 use anyhow::{Context, Result};
 use capture::{Capture, Command, Output, Totals, Unseen};
 use clap::{Args, Subcommand, ValueEnum};
+use overwrite::check_output;
 use record::{Bytes, human};
 use runner::Refusal;
-use scope::Scope;
+use scope::{Scope, Wanted};
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
-use trace::ftr::{self, Header};
+use trace::ftr::Header;
 
 /// Pause between two looks at what the kernel sent.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -115,7 +115,15 @@ fn capture(arguments: &Arguments) -> Result<u8> {
     if arguments.max_size.is_some_and(|size| size < SIZE_MIN) {
         return Err(Refusal::usage("--max-size: expected 2m or more: two files share it"));
     }
-    let scope = Scope::find(arguments)?;
+    let scope = Scope::find(&Wanted {
+        path: arguments.path.as_deref(),
+        pid: arguments.pid,
+        group: arguments.cgroup.as_deref(),
+        is_command: !arguments.command.is_empty(),
+        application: arguments.level != Level::Device,
+        device: arguments.level != Level::Application,
+        anonymous: arguments.anonymous,
+    })?;
     check_output(path)?;
     let signals = WatchSignals::catch(false)?;
     let mut command = match arguments.command.as_slice() {
@@ -247,22 +255,4 @@ fn header(arguments: &Arguments) -> Header {
         device: arguments.level != Level::Application,
         anonymous: arguments.anonymous,
     }
-}
-
-/// Refuses to overwrite what is no trace.
-fn check_output(path: &Path) -> Result<()> {
-    let shown = path.display();
-    let Ok(mut file) = File::open(path) else { return Ok(()) };
-    if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
-        return Err(Refusal::target(format!("--output: '{shown}' is no regular file")));
-    }
-    let mut first = [0; 8];
-    let read = file.read(&mut first).unwrap_or(0);
-    if read > 0 && !ftr::is_trace(&first[..read]) {
-        let why = format!(
-            "--output: '{shown}' holds something else than a trace: remove it, or name another"
-        );
-        return Err(Refusal::target(why));
-    }
-    Ok(())
 }

@@ -1,5 +1,6 @@
 //! `fathom capture convert`: makes a trace of what another tool recorded.
 
+use super::overwrite::check_output;
 use crate::output::say;
 use anyhow::{Context, Result};
 use clap::Args;
@@ -25,7 +26,7 @@ pub struct Arguments {
 pub fn main(arguments: &Arguments) -> Result<u8> {
     let (input, output) = (&arguments.input, &arguments.output);
     let shown = input.display();
-    super::check_output(output)?;
+    check_output(output)?;
     let file = File::open(input).map_err(|why| Refusal::usage(format!("{shown}: {why}")))?;
     let same = |a: &File, b: &PathBuf| Some(same_file(&a.metadata().ok()?, &b.metadata().ok()?));
     if same(&file, output) == Some(true) {

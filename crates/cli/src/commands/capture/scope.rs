@@ -1,12 +1,12 @@
 //! What a capture is about: threads, files, disks.
 
-use super::{Arguments, Level};
 use crate::commands::inspect;
 use anyhow::Result;
 use capture::{Disk, MountPoint, Naming, Settings, Who};
 use host::{Host, TargetQuery};
 use record::{DeviceFacts, DeviceKind, Facts};
 use runner::Refusal;
+use std::ffi::OsStr;
 use std::fs;
 use std::io::Read;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -14,6 +14,17 @@ use std::path::{Path, PathBuf};
 
 /// Beginnings of the names of devices whose drivers have no requests.
 const WITHOUT_REQUESTS: [&str; 8] = ["zram", "ram", "pmem", "dm-", "md", "bcache", "drbd", "nullb"];
+
+/// What the user asks for.
+pub struct Wanted<'a> {
+    pub path: Option<&'a OsStr>,
+    pub pid: Option<u32>,
+    pub group: Option<&'a Path>,
+    pub is_command: bool,
+    pub application: bool,
+    pub device: bool,
+    pub anonymous: bool,
+}
 
 /// What is captured, and how files are named.
 pub struct Scope {
@@ -23,11 +34,11 @@ pub struct Scope {
 
 impl Scope {
     /// Looks at the machine.
-    pub fn find(arguments: &Arguments) -> Result<Scope> {
+    pub fn find(wanted: &Wanted<'_>) -> Result<Scope> {
         // No kernel interface: a capture must not send commands to a disk.
         let host = Host::at("/");
         let mounts = host.mounts();
-        let target = match &arguments.path {
+        let target = match wanted.path {
             None => None,
             Some(path) => {
                 let (path, metadata) =
@@ -46,7 +57,7 @@ impl Scope {
         let mut naming = Naming {
             device,
             mounts: mounts.iter().filter_map(mount_point).collect(),
-            anonymous: if arguments.anonymous { Some(key()?) } else { None },
+            anonymous: if wanted.anonymous { Some(key()?) } else { None },
             ..Naming::default()
         };
         match (&target, device) {
@@ -60,9 +71,9 @@ impl Scope {
             (None, _) => {}
         }
         let settings = Settings {
-            who: who(arguments, &host)?,
-            application: arguments.level != Level::Device,
-            device: arguments.level != Level::Application,
+            who: who(wanted, &host)?,
+            application: wanted.application,
+            device: wanted.device,
             only_device: only_device(target.as_ref().map(|(_, metadata)| metadata), device),
             disks: facts.devices.values().filter_map(|facts| disk(facts, device)).collect(),
             only_these_disks: target.is_some(),
@@ -110,20 +121,20 @@ fn disk(facts: &DeviceFacts, device: Option<(u32, u32)>) -> Option<Disk> {
     })
 }
 
-fn who(arguments: &Arguments, host: &Host) -> Result<Who> {
-    if let Some(pid) = arguments.pid {
+fn who(wanted: &Wanted<'_>, host: &Host) -> Result<Who> {
+    if let Some(pid) = wanted.pid {
         let threads = fs::read_dir(format!("/proc/{pid}/task"))
             .map_err(|_| Refusal::usage(format!("--pid: there is no process {pid}")))?;
         let numbers =
             threads.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
         return Ok(Who::Threads(numbers.collect()));
     }
-    if let Some(group) = &arguments.cgroup {
+    if let Some(group) = wanted.group {
         return self::group(group, host);
     }
-    match arguments.command.is_empty() {
-        true => Ok(Who::Everyone),
-        false => Ok(Who::Threads(Vec::new())),
+    match wanted.is_command {
+        true => Ok(Who::Threads(Vec::new())),
+        false => Ok(Who::Everyone),
     }
 }
 
