@@ -168,6 +168,15 @@ impl<R: BufRead> Strace<R> {
             () if has("COLLAPSE_RANGE") || has("INSERT_RANGE") => Operation::Truncate,
             () => Operation::Allocate,
         };
+        if operation == Operation::Allocate && !has("KEEP_SIZE") && doing.call.result == Some(0) {
+            let open = descriptor(Self::argument(doing, 0)).0;
+            let open = open.and_then(|fd| self.tables.get(doing.thread, fd));
+            let end = Self::number(doing, 2).saturating_add(Self::number(doing, 3));
+            if let Some(file) = open.and_then(|open| open.file) {
+                let file = &mut self.names[file as usize];
+                file.end = file.end.max(end);
+            }
+        }
         self.range(doing, operation, 2);
     }
 
