@@ -120,6 +120,13 @@ pub const ROOMS: &[Room] = &[
         &["record", "judge"],
     ),
     room(
+        "knowing",
+        "model",
+        "workloads: from recorded I/O to a model, to jobs, and how close they come",
+        "open anything, run anything",
+        &["record", "trace"],
+    ),
+    room(
         "keeping",
         "archive",
         "where runs are kept: names, filters",
@@ -132,7 +139,7 @@ pub const ROOMS: &[Room] = &[
         "report",
         "what runs look like: text, fio's formats, JSON, HTML",
         "do file I/O, calculate",
-        &["record", "judge", "suite", "charts"],
+        &["record", "judge", "suite", "model", "charts"],
     ),
     room(
         "showing",

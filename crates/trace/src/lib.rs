@@ -7,6 +7,7 @@
 mod adjust;
 mod blktrace;
 mod copying;
+mod drawn;
 mod error;
 mod event;
 pub mod ftr;
@@ -18,6 +19,9 @@ mod recording;
 
 pub use adjust::{Adjust, Skip};
 pub use copying::{Copied, CopyEnd, Copying, Opened};
+pub use drawn::{
+    Drawing, Drawn, DrawnFiles, DrawnOperation, DrawnStep, DrawnThreads, MODEL_HEADER,
+};
 pub use error::TraceError;
 pub use event::{Event, Kind, Name};
 pub use iolog::{HEADER, write_action, write_file_action};

@@ -2,6 +2,7 @@
 
 use crate::adjust::Adjust;
 use crate::copying::{CopyEnd, Copying, Opened};
+use crate::drawn::Drawn;
 use crate::error::TraceError;
 use crate::event::{Event, Kind, Name};
 use crate::reader::{Format, Reader};
@@ -51,6 +52,8 @@ pub enum Held {
     Later(PathBuf),
     /// They are generated.
     Copy(Copying),
+    /// They are drawn from the distributions of a model.
+    Drawn(Arc<Drawn>),
 }
 
 impl Default for Held {

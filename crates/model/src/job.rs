@@ -1,0 +1,327 @@
+//! A job file that any fio can run: a section for each stream, with the evidence for each line.
+
+use crate::draw::away_from_1;
+use crate::fit::Skew;
+use crate::model::{Loop, Model, Share, Stream};
+use record::human;
+use std::fmt::Write as _;
+
+/// A fit that is further off is not used: zones are.
+const FIT_DISTANCE_MAX: f64 = 0.12;
+
+/// What a job file is made for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct JobOptions {
+    /// Name of the trace, for the first comment.
+    pub trace: String,
+    /// The directory of the files; empty for the working directory.
+    pub directory: String,
+    /// Files of a stream are shrunk to this many bytes together, if they have more.
+    pub size_max: Option<u64>,
+    /// Seconds that the job runs; those of the trace by default, up to a minute.
+    pub seconds: Option<u64>,
+}
+
+/// The job file of a model.
+pub fn text(model: &Model, options: &JobOptions) -> String {
+    let totals = &model.totals;
+    let mut out = Lines(String::new());
+    out.note(&format!(
+        "Made by fathom model from {}: {} reads and {} writes in {}.",
+        options.trace,
+        totals.reads,
+        totals.writes,
+        human::duration(totals.seconds)
+    ));
+    for warning in &model.warnings {
+        out.note(&format!("Caution: {warning}."));
+    }
+    out.note(
+        "fio cannot tie streams together, draw reuse as it was seen, or vary pauses: fathom model --toml \
+         keeps that.",
+    );
+    if model.phases.len() > 1 {
+        out.note(&format!(
+            "The load has {} phases; this job has the mean of them.",
+            model.phases.len()
+        ));
+    }
+    let seconds = options.seconds.unwrap_or((totals.seconds.ceil() as u64).clamp(1, 60));
+    out.line("[global]");
+    if !options.directory.is_empty() {
+        out.line(&format!("directory={}", options.directory));
+    }
+    out.line("randrepeat=1\nrandseed=20260101\nrefill_buffers=0\nnorandommap=1\ntime_based=1");
+    out.line(&format!("runtime={seconds}\ngroup_reporting=1"));
+    let mut names: Vec<String> = Vec::new();
+    for stream in &model.streams {
+        let mut name = stream.name.clone();
+        if names.contains(&name) || name.starts_with("global") || name.is_empty() {
+            name = format!("stream-{}-{name}", names.len() + 1);
+        }
+        section(&mut out, model, stream, &name, options);
+        names.push(name);
+    }
+    out.0
+}
+
+struct Lines(String);
+
+impl Lines {
+    fn line(&mut self, text: &str) {
+        let _ = writeln!(self.0, "{text}");
+    }
+
+    /// A comment. Characters that end one or begin an option elsewhere are harmless after '#'.
+    fn note(&mut self, text: &str) {
+        let text: String = text.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
+        let _ = writeln!(self.0, "# {text}");
+    }
+}
+
+fn section(out: &mut Lines, model: &Model, stream: &Stream, name: &str, options: &JobOptions) {
+    out.line("");
+    out.note(&format!(
+        "{} of the I/Os: threads {}, {} ({}).",
+        human::percent(stream.share),
+        stream.threads,
+        human::counted(stream.file_count as usize, "file"),
+        human::list_up_to(&stream.files, 3)
+    ));
+    out.line(&format!("[{name}]"));
+    pattern(out, stream);
+    sizes(out, stream);
+    files(out, stream, options);
+    if let Some(text) = distribution(out, stream) {
+        out.line(&text);
+    }
+    queue(out, stream);
+    pace(out, model, stream);
+    durability(out, stream);
+}
+
+fn pattern(out: &mut Lines, stream: &Stream) {
+    let all = (stream.reads + stream.writes).max(1) as f64;
+    let reads = (stream.reads as f64 / all * 100.0).round() as u64;
+    out.note(&format!(
+        "{} reads, {} writes; {} of the I/Os begin where the one before ended, runs of {:.1} I/Os",
+        stream.reads,
+        stream.writes,
+        human::percent(stream.sequential),
+        stream.run_mean
+    ));
+    let random = stream.sequential < 0.9;
+    let prefix = if random { "rand" } else { "" };
+    let way = match reads {
+        0 => "write",
+        100 => "read",
+        _ => "rw",
+    };
+    let run = stream.run_mean.round() as u64;
+    let strides = stream.stride.filter(|(stride, share)| *share > 0.5 && *stride > 0);
+    match strides {
+        Some((stride, _)) => {
+            let size = main_size(stream) as i64;
+            out.line(&format!("rw={way}:{}", (stride - size).max(0)));
+        }
+        // So many I/Os follow each other from each random place.
+        None if random && run > 1 => out.line(&format!("rw={prefix}{way}:{run}")),
+        None => out.line(&format!("rw={prefix}{way}")),
+    }
+    if way == "rw" {
+        out.line(&format!("rwmixread={reads}"));
+    }
+}
+
+fn main_size(stream: &Stream) -> u64 {
+    let sizes =
+        if stream.reads >= stream.writes { &stream.read_sizes } else { &stream.write_sizes };
+    sizes.first().map_or(4096, |size| size.value).max(1)
+}
+
+fn sizes(out: &mut Lines, stream: &Stream) {
+    let (read, written) = (split(&stream.read_sizes), split(&stream.write_sizes));
+    let known = |text: &str| if text.is_empty() { "4096/100".to_owned() } else { text.to_owned() };
+    match (stream.reads > 0, stream.writes > 0) {
+        (true, true) => out.line(&format!("bssplit={},{}", known(&read), known(&written))),
+        (true, false) => out.line(&format!("bssplit={}", known(&read))),
+        _ => out.line(&format!("bssplit={}", known(&written))),
+    }
+    if stream.direct < 0.5 && all_sizes(stream).any(|size| size % 512 != 0) {
+        out.line("bs_unaligned=1");
+    }
+}
+
+fn all_sizes(stream: &Stream) -> impl Iterator<Item = u64> + '_ {
+    stream.read_sizes.iter().chain(&stream.write_sizes).map(|size| size.value)
+}
+
+/// Sizes and their shares in whole per cents that add up to 100.
+fn split(sizes: &[Share]) -> String {
+    let all: f64 = sizes.iter().map(|size| size.share).sum();
+    let mut parts: Vec<(u64, u64)> = sizes
+        .iter()
+        .filter(|size| size.value > 0)
+        .map(|size| (size.value, (size.share / all * 100.0).round() as u64))
+        .filter(|(_, share)| *share > 0)
+        .collect();
+    let sum: u64 = parts.iter().map(|(_, share)| share).sum();
+    if let Some((_, first)) = parts.first_mut() {
+        *first = (*first + 100).saturating_sub(sum);
+    }
+    let parts: Vec<String> = parts.iter().map(|(size, share)| format!("{size}/{share}")).collect();
+    parts.join(":")
+}
+
+fn files(out: &mut Lines, stream: &Stream, options: &JobOptions) {
+    let largest = all_sizes(stream).max().unwrap_or(4096).max(4096);
+    let count = stream.file_count.clamp(1, 256);
+    let all = stream.file_bytes.min(options.size_max.unwrap_or(u64::MAX));
+    let each = (all / count).max(largest).next_multiple_of(4096);
+    out.note(&format!(
+        "{} with {} in all{}",
+        human::counted(stream.file_count as usize, "file"),
+        human::size(stream.file_bytes as f64),
+        if all < stream.file_bytes { ", made smaller for this target" } else { "" }
+    ));
+    // Threads share their files, as in the trace.
+    out.line(&format!("nrfiles={count}\nfilename_format=$jobname.$filenum\nfilesize={each}"));
+    out.line(&format!("size={}", each * count));
+    if count > 1 {
+        out.line("file_service_type=random");
+    }
+}
+
+fn distribution(out: &mut Lines, stream: &Stream) -> Option<String> {
+    let random = stream.sequential < 0.9 && stream.stride.is_none_or(|(_, share)| share <= 0.5);
+    if !random {
+        return None;
+    }
+    let fitted = stream.skew.filter(|fit| fit.distance <= FIT_DISTANCE_MAX);
+    if let Some(fit) = fitted {
+        out.note(&format!(
+            "the busiest tenth of the blocks has {} of the accesses; the fit is off by {} at most",
+            human::percent(fit.top_tenth),
+            human::percent(fit.distance)
+        ));
+    }
+    match fitted.map(|fit| fit.skew) {
+        Some(Skew::Uniform) => None,
+        Some(Skew::Zipf(theta)) => {
+            Some(format!("random_distribution=zipf:{:.3}", away_from_1(theta)))
+        }
+        Some(Skew::Pareto(h)) => Some(format!("random_distribution=pareto:{h:.3}")),
+        None => zoned(out, &stream.zones),
+    }
+}
+
+/// Zones, neighbours that are alike joined; `None` if the load is even.
+fn zoned(out: &mut Lines, zones: &[f64]) -> Option<String> {
+    let each = 100.0 / zones.len().max(1) as f64;
+    if zones.iter().all(|share| (share * 100.0 - each).abs() < each / 2.0) {
+        return None;
+    }
+    out.note("no simple distribution fits: shares of the accesses by position in the files");
+    let (mut parts, mut sizes) = (Vec::new(), 0.0);
+    let mut access = 0.0;
+    let (mut given_access, mut given_size) = (0_u64, 0_u64);
+    for (index, share) in zones.iter().enumerate() {
+        (access, sizes) = (access + share * 100.0, sizes + each);
+        let last = index + 1 == zones.len();
+        let (upto, end) = (access.round() as u64, sizes.round() as u64);
+        let (a, s) = if last {
+            (100 - given_access, 100 - given_size)
+        } else {
+            (upto - given_access, end - given_size)
+        };
+        if s > 0 {
+            parts.push(format!("{a}/{s}"));
+            (given_access, given_size) = (given_access + a, given_size + s);
+        }
+    }
+    Some(format!("random_distribution=zoned:{}", parts.join(":")))
+}
+
+fn queue(out: &mut Lines, stream: &Stream) {
+    out.note(&format!(
+        "{} at a time, {} of the I/Os with O_DIRECT",
+        human::counted(stream.concurrency as usize, "thread"),
+        human::percent(stream.direct)
+    ));
+    out.line(&format!("numjobs={}", stream.concurrency));
+    match stream.depth {
+        0 | 1 => out.line("ioengine=psync"),
+        depth => out.line(&format!("ioengine=libaio\niodepth={depth}")),
+    }
+    out.line(&format!("direct={}", u8::from(stream.direct >= 0.5)));
+}
+
+fn pace(out: &mut Lines, model: &Model, stream: &Stream) {
+    let each = stream.iops / f64::from(stream.concurrency.max(1));
+    if stream.pacing == Loop::Open {
+        out.note(&format!("open loop, {}", stream.reason));
+        let (reads, writes) = (stream.reads as f64, stream.writes as f64);
+        let rate = |part: f64| ((each * part / (reads + writes)).round() as u64).max(1);
+        match (stream.reads > 0, stream.writes > 0) {
+            (true, true) => out.line(&format!("rate_iops={},{}", rate(reads), rate(writes))),
+            _ => out.line(&format!("rate_iops={}", rate(reads + writes))),
+        }
+        let dispersed = model.arrivals.gap_variation > 0.7;
+        if dispersed {
+            out.note(&format!(
+                "gaps between arrivals vary by {:.2} (1: Poisson){}",
+                model.arrivals.gap_variation,
+                if model.arrivals.poisson { "" } else { "; bursts beyond Poisson are lost here" }
+            ));
+            out.line("rate_process=poisson");
+        }
+        return;
+    }
+    // What passes between two I/Os of this stream, without their own latency: other streams of the same
+    // threads are part of it.
+    let ios = (stream.reads + stream.writes).max(1) as f64;
+    let latency = (stream.read_latency_ns * stream.reads as f64
+        + stream.write_latency_ns * stream.writes as f64)
+        / ios;
+    let depth = f64::from(stream.depth.max(1));
+    let lifetime = model.parts.threads.get(stream.class as usize).map_or(0, |class| class.lifetime);
+    let pause = lifetime as f64 / ios - latency / depth;
+    out.note(&format!(
+        "closed loop, {}; mean pause {}{}",
+        stream.reason,
+        human::time(pause.max(0.0)),
+        stream.think.compute_ns.map_or_else(String::new, |ns| {
+            format!(", of which computing {}", human::time(ns.min(pause.max(0.0))))
+        })
+    ));
+    let blocks = stream.think.burst.round().max(1.0);
+    let pause_us = (pause * blocks / 1000.0).round();
+    if pause_us < 1.0 {
+        return;
+    }
+    if blocks > 1.0 {
+        out.note(&format!("I/Os come in bursts of {:.1}", stream.think.burst));
+    }
+    let share = stream.think.compute_ns.map_or(0.0, |ns| ns / stream.think.mean_ns.max(1.0));
+    out.line(&format!("thinktime={pause_us}us\nthinktime_blocks={blocks}"));
+    let spin = (pause_us * share.min(1.0)).round();
+    if spin >= 1.0 {
+        out.line(&format!("thinktime_spin={spin}us"));
+    }
+}
+
+fn durability(out: &mut Lines, stream: &Stream) {
+    if stream.dsync >= 0.5 {
+        out.note(&format!(
+            "{} of the writes are durable when they return",
+            human::percent(stream.dsync)
+        ));
+        out.line("sync=dsync");
+    }
+    if let Some(writes) = stream.writes_per_sync {
+        let each = (writes.round() as u64).max(1);
+        let option = if stream.datasync { "fdatasync" } else { "fsync" };
+        out.note(&format!("{writes:.1} writes for each {option}"));
+        out.line(&format!("{option}={each}"));
+    }
+}
