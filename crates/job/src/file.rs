@@ -10,6 +10,7 @@ use crate::{examples, expand, options};
 use record::SourceText;
 use std::io;
 use std::path::Path;
+use trace::{Drawing, TraceError};
 
 /// Deepest nesting of includes.
 const INCLUDE_DEPTH: usize = 16;
@@ -39,6 +40,16 @@ pub struct Section {
     pub origin: Origin,
     /// Its options, in order.
     pub settings: Vec<Setting>,
+}
+
+/// The job of a model file; any other file as it is.
+fn model_job(path: &str, bytes: Vec<u8>) -> Result<Vec<u8>, TraceError> {
+    if !Drawing::is_one(&bytes) {
+        return Ok(bytes);
+    }
+    let drawing = Drawing::parse(&String::from_utf8_lossy(&bytes))?;
+    // A colon splits a list of logs.
+    Ok(drawing.job(&path.replace(':', "\\:")).into_bytes())
 }
 
 /// Whether a section of this name sets defaults in fio.
@@ -99,8 +110,11 @@ impl Reader<'_> {
             Some(text) => Ok(text.into()),
             None => self.inputs.read(path),
         };
-        match bytes {
-            Ok(bytes) => self.lines(&bytes, &[path], &mut parsed, diagnostics),
+        match bytes.map(|bytes| model_job(path, bytes)) {
+            Ok(Err(error)) => {
+                diagnostics.error(&Origin::command_line(), format!("the model {path}: {error}"));
+            }
+            Ok(Ok(bytes)) => self.lines(&bytes, &[path], &mut parsed, diagnostics),
             Err(error) => diagnostics.error(&Origin::command_line(), unreadable(path, &error)),
         }
         (parsed.sections, parsed.names)

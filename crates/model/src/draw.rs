@@ -72,7 +72,8 @@ fn files(model: &Model, class: usize, prefix: &str, number: usize) -> DrawnFiles
         .filter(|step| step.key.files as usize == class)
         .flat_map(|step| step.sizes.iter().map(|(size, _)| size))
         .max();
-    let bytes = (known.bytes / count).max(largest.unwrap_or(0)).max(4096).next_multiple_of(4096);
+    let bytes =
+        (known.bytes / count).max(largest.unwrap_or(0)).clamp(4096, 1 << 50).next_multiple_of(4096);
     DrawnFiles { name: format!("{prefix}model.{number}"), count: count as u32, bytes }
 }
 

@@ -177,7 +177,7 @@ fn files(out: &mut Lines, stream: &Stream, options: &JobOptions) {
     let largest = all_sizes(stream).max().unwrap_or(4096).max(4096);
     let count = stream.file_count.clamp(1, 256);
     let all = stream.file_bytes.min(options.size_max.unwrap_or(u64::MAX));
-    let each = (all / count).max(largest).next_multiple_of(4096);
+    let each = (all / count).max(largest).min(1 << 50).next_multiple_of(4096);
     out.note(&format!(
         "{} with {} in all{}",
         human::counted(stream.file_count as usize, "file"),

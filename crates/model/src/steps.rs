@@ -154,7 +154,7 @@ impl Step {
 
     fn start(&mut self, event: &Event) {
         self.starts += 1;
-        let grain = event.length.next_power_of_two().clamp(512, 1 << 20);
+        let grain = event.length.clamp(512, 1 << 20).next_power_of_two();
         self.tracker.access(hash(event.file, event.offset / grain));
         if self.positions.len() < POSITIONS {
             self.positions.push((event.file, event.offset));
@@ -177,8 +177,8 @@ impl Step {
 
     /// How unevenly the starts of runs are spread over `bytes` of files.
     pub fn skew(&self, bytes: u64) -> Option<Fit> {
-        let block = self.sizes.mode().map_or(4096, |(size, _)| size.next_power_of_two());
-        let block = block.clamp(512, 1 << 20);
+        let block = self.sizes.mode().map_or(4096, |(size, _)| size);
+        let block = block.clamp(512, 1 << 20).next_power_of_two();
         let population = (bytes as f64 / block as f64) * self.tracker.rate();
         fit::fit(&self.tracker.counts(), population)
     }

@@ -113,7 +113,7 @@ pub(crate) fn apply(job: &Job, recording: &Arc<Recording>, worker: &mut Worker) 
     });
     let stop = &mut worker.stop;
     stop.bytes = match recording.held {
-        Held::Later(_) => None,
+        Held::Later(_) | Held::Drawn(_) => None,
         _ => Some(recording.bytes.iter().fold(0, |sum: u64, (_, b)| sum.saturating_add(*b))),
     };
     (stop.loops, stop.ios, stop.time_based, stop.fill_device) = (1, None, false, false);
@@ -126,7 +126,8 @@ pub(crate) fn apply(job: &Job, recording: &Arc<Recording>, worker: &mut Worker) 
         }
     }
     worker.selection.unlink_each_loop = false;
-    let stalls = !job.replay.no_stall;
+    let is_open = !matches!(&recording.held, Held::Drawn(drawn) if !drawn.threads.open_loop);
+    let stalls = !job.replay.no_stall && is_open;
     worker.replay = Some(Replay { recording: Arc::clone(recording), stalls });
 }
 

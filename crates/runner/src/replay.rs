@@ -5,15 +5,17 @@ use job::{Invocation, Job};
 use record::PerDirection;
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufRead, BufReader, BufWriter};
+use std::io::{self, BufRead, BufReader, BufWriter, Read};
 use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::Arc;
-use trace::{Name, Recording, Source, TraceError};
+use trace::{Drawing, Name, Recording, Source, TraceError};
 
 /// Bytes of a log read at a time.
 const BLOCK: usize = 1 << 20;
+/// The largest model file.
+const MODEL_MAX: u64 = 64 << 20;
 
 /// Reads the logs that jobs replay, and checks that the logs that jobs record can be written.
 ///
@@ -173,9 +175,16 @@ fn read_one(job: &Job, log: &str, host: &Host) -> Result<Recording, TraceError> 
             })
         }
     };
+    let mut input = open(log)?;
+    if Drawing::is_one(input.fill_buf()?) {
+        let mut text = String::new();
+        input.take(MODEL_MAX).read_to_string(&mut text)?;
+        let threads = job.replay.model_threads.as_deref();
+        return Drawing::parse(&text)?.recording(threads, job.replay.adjust(), &locate);
+    }
     let again = job.replay.chunked && std::fs::metadata(log).is_ok_and(|m| m.is_file());
     let path = again.then(|| log.into());
-    Recording::read(open(log)?, job.replay.adjust(), path, &locate)
+    Recording::read(input, job.replay.adjust(), path, &locate)
 }
 
 /// Opens a log: a file, a socket, or standard input.

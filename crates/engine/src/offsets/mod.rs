@@ -17,6 +17,7 @@ pub(crate) use coverage_map::Granularity;
 pub(crate) use ordered::Ordered;
 pub(crate) use permutation::Permutation;
 pub(crate) use random_offsets::{Grid, RandomMode, RandomOffsets, RandomOptions};
+pub(crate) use ranks::Ranks;
 pub(crate) use sequential::Sequential;
 pub(crate) use skewed::Skewed;
 pub(crate) use strided::Strided;

@@ -1,6 +1,7 @@
 //! Sources: the I/O that a worker issues.
 
 pub(crate) mod cycles;
+pub(crate) mod drawn;
 pub(crate) mod numbered;
 pub(crate) mod replayed;
 pub(crate) mod shared_cursor;

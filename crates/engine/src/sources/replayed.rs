@@ -52,6 +52,8 @@ impl Events {
         match &recording.held {
             Held::Memory(events) => Events::Memory { events: Arc::clone(events), next: 0 },
             Held::Copy(copying) => Events::Copy(copying.events()),
+            // Drawn by `DrawnIo`.
+            Held::Drawn(_) => Events::Memory { events: Arc::default(), next: 0 },
             Held::Log(path) | Held::Later(path) => {
                 let (sender, batches) = sync_channel(BATCHES);
                 let (recording, path) = (Arc::clone(recording), path.clone());

@@ -16,6 +16,7 @@ use crate::observers::tracer::IoTracer;
 use crate::run_shared::RunShared;
 use crate::sources::RecordSource;
 use crate::sources::cycles::Cycles;
+use crate::sources::drawn::DrawnIo;
 use crate::sources::numbered::NumberedObjects;
 use crate::sources::replayed::Replayed;
 use crate::sources::shared_cursor::SharedCursor;
@@ -24,6 +25,7 @@ use crate::sources::workload::Workload;
 use crate::zones::ZonedWork;
 use plan::Medium;
 use record::Direction;
+use trace::Held;
 
 /// Any source, with the observers of its I/O. This costs some indirect calls per I/O; workers that need
 /// only a [`Workload`] run loops without it.
@@ -62,6 +64,9 @@ impl ObservedSource {
 fn special_source(shared: &RunShared, index: usize) -> Option<Box<dyn RecordSource>> {
     let worker = &shared.plan.workers[index];
     if let Some(replay) = &worker.replay {
+        if let Held::Drawn(drawn) = &replay.recording.held {
+            return Some(Box::new(DrawnIo::new(worker, drawn)));
+        }
         return Some(Box::new(Replayed::new(replay)));
     }
     if let Some(set) = &worker.numbered {

@@ -13,6 +13,8 @@ with_defaults! {
         /// `read_iolog`, split at unescaped colons. Logs are assigned to clones round robin. "-" is
         /// standard input.
         pub logs: Vec<String>,
+        /// `model_threads`: the threads of a model file that the job draws.
+        pub model_threads: Option<String>,
         /// `read_iolog_chunked`: the log is read while it is replayed.
         pub chunked: bool,
         /// `replay_no_stall`: the times in the log are ignored.

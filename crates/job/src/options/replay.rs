@@ -17,7 +17,7 @@ pub(super) const ROWS: &[OptionDef] = rows! {
 
     /// Replay the I/O listed in a file
     ///
-    /// An iolog (version 2 or 3) or a binary trace of blktrace, put in order by blkparse -d.
+    /// An iolog (version 2 or 3), a binary trace of blktrace, put in order by blkparse -d, or a model file.
     /// Several logs, separated by colons, are assigned to clones round robin. '\:' is a colon in a
     /// name, '-' is standard input; a socket is connected to. The log sets files, offsets, lengths
     /// and times; rw, bs, size and filename have no effect. The whole log is read and checked
@@ -26,6 +26,13 @@ pub(super) const ROWS: &[OptionDef] = rows! {
         job.replay.logs = paths(v.text());
         if job.replay.logs.is_empty() { Err("expected the name of a log".into()) } else { Ok(()) }
     }),
+
+    /// Threads of a model file to draw
+    ///
+    /// A model file, as `fathom model --toml` writes it, describes several kinds of threads. A job
+    /// with read_iolog=FILE draws the I/O of one of them; by default that of the first. Use numjobs for the
+    /// number of threads.
+    "model_threads" => text(Replay).sets(field!(replay.model_threads)),
 
     /// Read the log in chunks
     ///
