@@ -139,7 +139,7 @@ pub const ROOMS: &[Room] = &[
         "report",
         "what runs look like: text, fio's formats, JSON, HTML",
         "do file I/O, calculate",
-        &["record", "judge", "suite", "model", "charts"],
+        &["record", "trace", "judge", "suite", "model", "charts"],
     ),
     room(
         "showing",

@@ -10,6 +10,7 @@ mod examples;
 mod inspect;
 mod knee;
 mod manual;
+mod model;
 mod names;
 mod plot;
 mod powercut;
@@ -23,6 +24,7 @@ mod sweep;
 mod test;
 mod trend;
 mod trim;
+mod validate;
 mod watch;
 mod welcome;
 
@@ -126,6 +128,10 @@ subcommands! {
     Plot(plot::Arguments) => plot::main,
     /// Write a report on records: a self-contained HTML file, a table, or a picture.
     Report(report::Arguments) => report::main,
+    /// Model the workload of a trace: phases, streams, locality, arrivals; write a job that asks the same.
+    Model(model::Arguments) => model::main,
+    /// Run a job and score how close it comes to the trace of an application.
+    Validate(validate::Arguments) => validate::main,
     /// List archived runs, and show, label, export, import or remove them.
     Runs(runs::Arguments) => runs::main,
     /// Show how a figure of archived runs changed over time, and what changed on the machine then.

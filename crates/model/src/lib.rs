@@ -13,6 +13,7 @@ mod finish;
 pub mod fit;
 pub mod job;
 mod locality;
+pub mod merge;
 mod model;
 mod names;
 mod phases;

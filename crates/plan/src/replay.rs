@@ -66,7 +66,7 @@ pub(crate) fn check(job: &Job, diagnostics: &mut Diagnostics) {
 pub(crate) fn check_logs(jobs: &[Job], workers: &[Worker], diagnostics: &mut Diagnostics) {
     let mut writers: BTreeMap<&str, u32> = BTreeMap::new();
     for worker in workers {
-        if let Some(log) = &worker.write_log {
+        if let Some(log) = worker.write_log.as_ref().filter(|log| !log.ends_with(".ftr")) {
             *writers.entry(log).or_default() += 1;
         }
     }

@@ -19,6 +19,7 @@ pub mod judged_set;
 mod junit;
 mod layers;
 pub mod messages;
+pub mod model;
 pub mod normal;
 mod options;
 pub mod pictures;

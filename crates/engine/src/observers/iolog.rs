@@ -32,7 +32,7 @@ pub(crate) struct IologWriter {
 impl IologWriter {
     /// `None` if the worker writes no iolog.
     pub fn new(worker: &Worker) -> Option<IologWriter> {
-        let path = worker.write_log.clone()?;
+        let path = worker.write_log.clone().filter(|path| !path.ends_with(".ftr"))?;
         let files: Vec<String> = worker.files.iter().map(|file| file.path.clone()).collect();
         let at_first = match worker.opens_by_log() {
             true => 0,

@@ -1,6 +1,7 @@
 //! Observers: they see each I/O as it is issued and as it ends.
 
 pub(crate) mod blocks;
+pub(crate) mod ftr;
 pub(crate) mod iolog;
 pub(crate) mod latency;
 pub(crate) mod logs;

@@ -5,6 +5,7 @@ use crate::job_record::JobRecordBuilder;
 use crate::meter::Stamps;
 use crate::observers::IoObserver;
 use crate::observers::blocks::BlockFailures;
+use crate::observers::ftr::TraceWriter;
 use crate::observers::iolog::IologWriter;
 use crate::observers::latency::{DepthSearch, MaxLatency};
 use crate::observers::logs::IoLogs;
@@ -104,6 +105,7 @@ fn observers(shared: &RunShared, index: usize, queued: bool) -> Vec<Box<dyn IoOb
     add(&mut all, DepthSearch::new(worker, &shared.trace));
     add(&mut all, SteadyLatency::new(worker, &shared.live, index));
     add(&mut all, IologWriter::new(worker));
+    add(&mut all, TraceWriter::new(worker));
     add(&mut all, IoTracer::new(worker, &shared.trace));
     all
 }

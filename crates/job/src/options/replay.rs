@@ -12,7 +12,9 @@ pub(super) const ROWS: &[OptionDef] = rows! {
     /// One line for each I/O: time in microseconds, file, operation, offset and length, in the text
     /// format (version 3) that read_iolog reads. Lines are appended to an existing file. Use a
     /// separate file for each job: clones that share a file append their logs one after the other,
-    /// and such a file must be split before it can be replayed.
+    /// and such a file must be split before it can be replayed. With a name that ends in ".ftr", each
+    /// worker writes a trace with latencies for `fathom model`, with its number before the end of the
+    /// name.
     "write_iolog" => text(Replay).sets(field!(replay.write)),
 
     /// Replay the I/O listed in a file
