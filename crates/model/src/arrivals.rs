@@ -2,13 +2,22 @@
 //! exponential.
 
 use crate::counts::LogHistogram;
-use crate::model::Dispersion;
+use serde::Serialize;
 
 /// Widths of the windows in which arrivals are counted, in nanoseconds.
 const SCALES: [u64; 6] =
     [100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000, 10_000_000_000];
 /// An index of dispersion over fewer windows tells nothing.
 const WINDOWS_MIN: u64 = 20;
+
+/// Variance over mean of the number of arrivals in windows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Dispersion {
+    /// Width of the windows, in nanoseconds.
+    pub window_ns: u64,
+    /// The index.
+    pub index: f64,
+}
 
 /// Counts arrivals, which come in order.
 #[derive(Clone, Debug, Default)]

@@ -3,9 +3,9 @@
 
 use crate::counts::LogHistogram;
 use crate::fit::Skew;
-use crate::model::{Loop, Model};
+use crate::model::Model;
 use crate::steps::{Step, StepKind};
-use crate::threads::ThreadClass;
+use crate::threads::{Loop, ThreadClass};
 use trace::{Drawing, DrawnFiles, DrawnOperation, DrawnStep, DrawnThreads};
 
 /// The most files of a class that a model keeps apart.

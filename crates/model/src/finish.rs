@@ -12,6 +12,8 @@ use crate::streams::streams;
 use crate::threads::ThreadClass;
 use trace::ftr::Level;
 
+/// Rows in which changes are looked for.
+const ROWS: usize = 128;
 /// Sizes of caches, in bytes, whose hits the model states.
 const CACHES: [u64; 10] = [
     1 << 20,
@@ -256,14 +258,19 @@ fn over_time(side: &Side, streams: &[crate::Stream]) -> (Vec<Window>, Vec<Phase>
 fn phases(side: &Side, streams: &[crate::Stream], windows: &[Window]) -> Vec<Phase> {
     // A last window that is hardly begun is no change.
     let full = windows.len().saturating_sub(1).max(1);
-    let row = |window: &Window| {
-        let ios = window.reads + window.writes;
-        let size = if ios > 0.0 { (window.bytes / ios).max(1.0).ln() } else { 0.0 };
-        let reads = if ios > 0.0 { 2.0 * window.reads / ios } else { 0.0 };
-        vec![(1.0 + ios * window.seconds).ln(), reads, size]
+    let group = full.div_ceil(ROWS);
+    let row = |windows: &[Window]| {
+        let sum = |of: fn(&Window) -> f64| windows.iter().map(|w| of(w) * w.seconds).sum::<f64>();
+        let ios = sum(|window| window.reads + window.writes);
+        let size = if ios > 0.0 { (sum(|window| window.bytes) / ios).max(1.0).ln() } else { 0.0 };
+        let reads = if ios > 0.0 { 2.0 * sum(|window| window.reads) / ios } else { 0.0 };
+        let seconds = sum(|_| 1.0).max(1e-9);
+        // Ten I/Os more or less say little.
+        vec![((10.0 + ios) / seconds).ln(), reads, size]
     };
-    let rows: Vec<Vec<f64>> = windows.iter().take(full).map(row).collect();
+    let rows: Vec<Vec<f64>> = windows[..full.min(windows.len())].chunks(group).map(row).collect();
     let starts = if windows.is_empty() { Vec::new() } else { change_points(&rows) };
+    let starts: Vec<usize> = starts.into_iter().map(|start| start * group).collect();
     let ends = starts.iter().skip(1).copied().chain([windows.len()]);
     starts.iter().zip(ends).map(|(from, to)| phase(side, streams, windows, *from, to)).collect()
 }

@@ -2,7 +2,8 @@
 
 use crate::draw::away_from_1;
 use crate::fit::Skew;
-use crate::model::{Loop, Model, Share, Stream};
+use crate::model::{Model, Share, Stream};
+use crate::threads::Loop;
 use record::human;
 use std::fmt::Write as _;
 
@@ -277,15 +278,14 @@ fn pace(out: &mut Lines, model: &Model, stream: &Stream) {
         }
         return;
     }
-    // What passes between two I/Os of this stream, without their own latency: other streams of the same
-    // threads are part of it.
+    // What passes between two I/Os of this stream, without their own latency and that of their syncs:
+    // other streams of the same threads are part of it.
     let ios = (stream.reads + stream.writes).max(1) as f64;
-    let latency = (stream.read_latency_ns * stream.reads as f64
-        + stream.write_latency_ns * stream.writes as f64)
-        / ios;
+    let steps = stream.parts.iter().filter_map(|step| model.parts.steps.get(*step));
+    let waiting: f64 = steps.map(|step| step.latency.sum()).sum();
     let depth = f64::from(stream.depth.max(1));
     let lifetime = model.parts.threads.get(stream.class as usize).map_or(0, |class| class.lifetime);
-    let pause = lifetime as f64 / ios - latency / depth;
+    let pause = (lifetime as f64 - waiting / depth) / ios;
     out.note(&format!(
         "closed loop, {}; mean pause {}{}",
         stream.reason,

@@ -29,9 +29,11 @@ mod testing;
 #[cfg(test)]
 mod tests;
 
+pub use arrivals::Dispersion;
 pub use builder::Builder;
 pub use counts::{Counts, LogHistogram};
 pub use model::{
-    Arrivals, CpuLimit, Dispersion, Locality, Loop, Model, Phase, Share, Stream, StreamShare,
-    Syncs, Think, Totals, Window,
+    Arrivals, CpuLimit, Locality, Model, Phase, Share, Stream, StreamShare, Syncs, Think, Totals,
+    Window,
 };
+pub use threads::Loop;

@@ -1,15 +1,14 @@
 //! Traces of the threads of a run, merged into one.
 
 use std::iter::Peekable;
-use trace::TraceError;
 use trace::ftr::{Entry, Event};
 
-type Entries<'a> = Box<dyn Iterator<Item = Result<Entry, TraceError>> + 'a>;
+type Entries<'a, E> = Box<dyn Iterator<Item = Result<Entry, E>> + 'a>;
 
 /// Entries of several traces with the same time zero, in the order of their ends. Files with the same name
 /// become one.
-pub struct Merge<'a> {
-    traces: Vec<Peekable<Entries<'a>>>,
+pub struct Merge<'a, E> {
+    traces: Vec<Peekable<Entries<'a, E>>>,
     /// Numbers of files and of threads, as the trace has them and as they are here.
     files: Vec<Vec<u32>>,
     threads: Vec<Vec<u32>>,
@@ -17,9 +16,9 @@ pub struct Merge<'a> {
     next_thread: u32,
 }
 
-impl<'a> Merge<'a> {
+impl<'a, E> Merge<'a, E> {
     /// Merges traces.
-    pub fn new(traces: Vec<Entries<'a>>) -> Merge<'a> {
+    pub fn new(traces: Vec<Entries<'a, E>>) -> Merge<'a, E> {
         Merge {
             files: vec![Vec::new(); traces.len()],
             threads: vec![Vec::new(); traces.len()],
@@ -66,12 +65,12 @@ fn number(numbers: &[u32], of: u32) -> u32 {
     numbers.get(of as usize).copied().unwrap_or(u32::MAX)
 }
 
-impl Iterator for Merge<'_> {
-    type Item = Result<Entry, TraceError>;
+impl<E> Iterator for Merge<'_, E> {
+    type Item = Result<Entry, E>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            let end = |entry: &Result<Entry, TraceError>| match entry {
+            let end = |entry: &Result<Entry, E>| match entry {
                 Ok(Entry::Event(event)) => {
                     event.at_ns.saturating_add(event.duration_ns.unwrap_or(0))
                 }
@@ -99,7 +98,7 @@ mod tests {
 
     #[test]
     fn files_with_one_name_become_one_and_events_are_in_the_order_of_their_ends() {
-        let one = |ends: [u64; 2]| -> Entries<'static> {
+        let one = |ends: [u64; 2]| -> Entries<'static, ()> {
             let events = ends.map(|at_ns| Entry::Event(Event { at_ns, ..IO }));
             let all = [thread(0, "a"), file(0, "/x", 1)].into_iter().chain(events);
             Box::new(all.map(Ok).collect::<Vec<_>>().into_iter())

@@ -1,9 +1,10 @@
 //! What a trace shows of its workload.
 
+use crate::arrivals::Dispersion;
 use crate::counts::{Counts, LogHistogram};
 use crate::fit::Fit;
 use crate::steps::Step;
-use crate::threads::ThreadClass;
+use crate::threads::{Loop, ThreadClass};
 use serde::Serialize;
 use trace::ftr::Level;
 
@@ -198,17 +199,6 @@ pub struct Stream {
     pub(crate) class: u32,
 }
 
-/// Whether I/O waits for the I/O before.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Loop {
-    /// The next I/O is issued some time after the end of one before: faster storage brings more.
-    #[default]
-    Closed,
-    /// I/Os are issued at their times, however long the ones before take.
-    Open,
-}
-
 /// Time between the end of an I/O and the start of the next of the same thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Think {
@@ -235,15 +225,6 @@ pub struct Arrivals {
     pub poisson: bool,
     /// Largest distance between the gaps' distribution and an exponential one.
     pub exponential_distance: Option<f64>,
-}
-
-/// Variance over mean of the number of arrivals in windows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Dispersion {
-    /// Width of the windows, in nanoseconds.
-    pub window_ns: u64,
-    /// The index.
-    pub index: f64,
 }
 
 /// Reuse of blocks of 4 KiB.

@@ -2,22 +2,27 @@
 //! "An Algorithm for Optimal Partitioning of Data on an Interval", 2005). The cost of a segment is the
 //! variation of its windows around their mean, in units of the noise between neighbours.
 
-/// The shortest phase, in windows.
+/// The shortest phase, in rows.
 const SHORTEST: usize = 4;
 /// The most phases.
 const MOST: usize = 8;
+/// Neighbours whose means are closer than this in every column are one phase: a quarter of a rate.
+const SAME: f64 = 0.25;
 
 /// Starts of the segments of `rows`, whose columns are comparable; the first is 0.
 pub fn change_points(rows: &[Vec<f64>]) -> Vec<usize> {
     let columns = rows.first().map_or(0, Vec::len);
-    if rows.len() < 2 * SHORTEST || columns == 0 {
+    // Shorter than a sixteenth, it is a disturbance.
+    let shortest = SHORTEST.max(rows.len() / 16);
+    if rows.len() < 2 * shortest || columns == 0 {
         return vec![0];
     }
     let noise: Vec<f64> = (0..columns).map(|column| noise_of(rows, column)).collect();
     let sums = prefix_sums(rows, &noise);
     let mut penalty = 4.0 * columns as f64 * (rows.len() as f64).ln();
     loop {
-        let starts = cheapest(rows.len(), &sums, penalty);
+        let mut starts = cheapest(rows.len(), &sums, penalty, shortest);
+        join_alike(&mut starts, rows);
         if starts.len() <= MOST {
             return starts;
         }
@@ -25,14 +30,36 @@ pub fn change_points(rows: &[Vec<f64>]) -> Vec<usize> {
     }
 }
 
+/// Removes the starts of segments that are like those before them, the most alike first.
+fn join_alike(starts: &mut Vec<usize>, rows: &[Vec<f64>]) {
+    let mean = |from: usize, to: usize, column: usize| {
+        rows[from..to].iter().map(|row| row[column]).sum::<f64>() / (to - from) as f64
+    };
+    loop {
+        let end = |at: usize| starts.get(at + 1).copied().unwrap_or(rows.len());
+        let apart = |at: usize| {
+            let columns = 0..rows[0].len();
+            let (before, here, to) = (starts[at - 1], starts[at], end(at));
+            let differences = columns.map(|c| (mean(before, here, c) - mean(here, to, c)).abs());
+            differences.fold(0.0, f64::max)
+        };
+        let closest =
+            (1..starts.len()).map(|at| (apart(at), at)).min_by(|a, b| a.0.total_cmp(&b.0));
+        match closest.filter(|(apart, _)| *apart < SAME) {
+            Some((_, at)) => starts.remove(at),
+            None => return,
+        };
+    }
+}
+
 /// Standard deviation of the noise of a column: from the median of the differences between neighbours,
-/// which a few changes do not move; at least 5 % of a factor.
+/// which a few changes do not move; at least a tenth of a factor.
 fn noise_of(rows: &[Vec<f64>], column: usize) -> f64 {
     let mut steps: Vec<f64> =
         rows.windows(2).map(|pair| (pair[1][column] - pair[0][column]).abs()).collect();
     steps.sort_unstable_by(f64::total_cmp);
     // The median of |x - y| of two normal variables is 0.954 standard deviations.
-    (steps[steps.len() / 2] / 0.954).max(0.05)
+    (steps[steps.len() / 2] / 0.954).max(0.1)
 }
 
 /// Sums and sums of squares of each column up to each row.
@@ -50,7 +77,7 @@ fn prefix_sums(rows: &[Vec<f64>], noise: &[f64]) -> Vec<Vec<(f64, f64)>> {
     sums
 }
 
-fn cheapest(count: usize, sums: &[Vec<(f64, f64)>], penalty: f64) -> Vec<usize> {
+fn cheapest(count: usize, sums: &[Vec<(f64, f64)>], penalty: f64, shortest: usize) -> Vec<usize> {
     let cost = |from: usize, to: usize| -> f64 {
         let n = (to - from) as f64;
         let columns = sums[from].iter().zip(&sums[to]);
@@ -58,8 +85,8 @@ fn cheapest(count: usize, sums: &[Vec<(f64, f64)>], penalty: f64) -> Vec<usize> 
     };
     let mut best = vec![(f64::INFINITY, 0); count + 1];
     best[0] = (-penalty, 0);
-    for to in SHORTEST..=count {
-        for from in (0..=to - SHORTEST).filter(|from| *from == 0 || *from >= SHORTEST) {
+    for to in shortest..=count {
+        for from in (0..=to - shortest).filter(|from| *from == 0 || *from >= shortest) {
             let total = best[from].0 + cost(from, to) + penalty;
             if total < best[to].0 {
                 best[to] = (total, from);

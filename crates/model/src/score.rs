@@ -143,6 +143,8 @@ impl Scorer<'_> {
         if a.count() + b.count() == 0 {
             return;
         }
+        // Between two I/Os a benchmark needs some microseconds itself.
+        let same = if property == "pauses" { 10_000.0 } else { 1000.0 };
         let said = [a, b].map(|times| {
             format!(
                 "{} (p99 {})",
@@ -155,9 +157,9 @@ impl Scorer<'_> {
         let ends = interval(|| {
             let a = a.recounted(|n| poisson(n as f64 * fa, random));
             let b = b.recounted(|n| poisson(n as f64 * fb, random));
-            quantile_distance(&a, &b)
+            quantile_distance(&a, &b, same)
         });
-        self.push(property, quantile_distance(a, b), ends, said, advice);
+        self.push(property, quantile_distance(a, b, same), ends, said, advice);
     }
 
     fn share(&mut self, property: &'static str, of: fn(&Model) -> f64, advice: &'static str) {
@@ -174,8 +176,10 @@ impl Scorer<'_> {
 
     fn locality(&mut self) {
         let (a, b) = (&self.traced.parts.hits, &self.run.parts.hits);
-        let widest = a.iter().zip(b).map(|(a, b)| (a - b).abs()).enumerate();
-        let Some((at, distance)) = widest.max_by(|a, b| a.1.total_cmp(&b.1)) else { return };
+        // Of equal differences the smallest cache is stated.
+        let apart: Vec<f64> = a.iter().zip(b).map(|(a, b)| (a - b).abs()).collect();
+        let distance = apart.iter().copied().fold(0.0, f64::max);
+        let Some(at) = apart.iter().position(|one| *one >= distance) else { return };
         let said = [a[at], b[at]].map(|hits| {
             let cache = record::human::size((crate::builder::BLOCK << (at + 6)) as f64);
             format!("{} hits in {cache}", record::human::percent(hits))
@@ -291,16 +295,15 @@ fn total_variation(a: &Counts, b: &Counts) -> f64 {
     (sum / 2.0).min(1.0)
 }
 
-/// From the mean factor between the quantiles of two distributions of times. Times below a
-/// microsecond count as the same.
-fn quantile_distance(a: &LogHistogram, b: &LogHistogram) -> f64 {
+/// From the mean factor between the quantiles of two distributions of times. Times below `same`, in
+/// nanoseconds, count as the same.
+fn quantile_distance(a: &LogHistogram, b: &LogHistogram, same: f64) -> f64 {
     if a.count() == 0 || b.count() == 0 {
         return 1.0;
     }
     let quantiles = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99];
-    let factors = quantiles
-        .iter()
-        .map(|q| ((a.quantile(*q) + 1000.0) / (b.quantile(*q) + 1000.0)).ln().abs());
+    let factors =
+        quantiles.iter().map(|q| ((a.quantile(*q) + same) / (b.quantile(*q) + same)).ln().abs());
     1.0 - (-factors.sum::<f64>() / quantiles.len() as f64).exp()
 }
 

@@ -2,8 +2,19 @@
 
 use crate::counts::LogHistogram;
 use crate::depth::Depth;
-use crate::model::Loop;
+use serde::Serialize;
 use std::collections::HashMap;
+
+/// Whether I/O waits for the I/O before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Loop {
+    /// The next I/O is issued some time after the end of one before: faster storage brings more.
+    #[default]
+    Closed,
+    /// I/Os are issued at their times, however long the ones before take.
+    Open,
+}
 
 /// Threads that are followed at a time.
 const THREADS: usize = 1 << 16;

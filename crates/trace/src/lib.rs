@@ -8,6 +8,7 @@ mod adjust;
 mod blktrace;
 mod copying;
 mod drawn;
+mod drawn_recording;
 mod error;
 mod event;
 pub mod ftr;

@@ -5,6 +5,7 @@ use crate::suites;
 use anyhow::{Context, Result};
 use clap::Args;
 use model::job::JobOptions;
+use model::merge::Merge;
 use model::replay::ReplayWriter;
 use model::{Builder, Model};
 use record::Bytes;
@@ -26,9 +27,9 @@ Examples:
 #[derive(Args)]
 #[command(before_help = EXAMPLES)]
 pub struct Arguments {
-    /// Trace, as `fathom capture` writes it.
-    #[arg(value_name = "TRACE")]
-    trace: PathBuf,
+    /// Trace of an application, or the traces of the workers of a run (`write_iolog=FILE.ftr`).
+    #[arg(value_name = "TRACE", required = true)]
+    traces: Vec<PathBuf>,
     /// Write a job file that any fio can run; with --replay, an iolog.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -64,9 +65,10 @@ fn scale(text: &str) -> Result<f64, String> {
 
 /// Models, and writes what is asked for.
 pub fn main(arguments: &Arguments) -> Result<u8> {
-    let trace = &arguments.trace;
-    let model = model_of(trace)?;
-    let name = trace.display().to_string();
+    let traces = &arguments.traces;
+    let model = model_of(traces)?;
+    let names: Vec<String> = traces.iter().map(|trace| trace.display().to_string()).collect();
+    let name = record::human::list_up_to(&names, 3);
     let job = model::job::text(
         &model,
         &JobOptions {
@@ -77,7 +79,7 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
         },
     );
     match (&arguments.output, arguments.replay) {
-        (Some(path), true) => replay(trace, path, &model, arguments.scale)?,
+        (Some(path), true) => replay(traces, path, &model, arguments.scale)?,
         (Some(path), false) => write(path, &job)?,
         (None, _) => {}
     }
@@ -107,37 +109,62 @@ fn write(path: &Path, text: &str) -> Result<()> {
     write_file(path, text.as_bytes()).map_err(Refusal::usage)
 }
 
-/// The entries of a trace, each passed on.
-fn each_entry(path: &Path, mut take: impl FnMut(&Entry) -> Result<()>) -> Result<()> {
-    let name = path.display();
-    let wrong = |error: &dyn std::fmt::Display| Refusal::usage(format!("{name}: {error}"));
-    let file = File::open(path).map_err(|error| wrong(&describe(&error.into())))?;
-    let mut reader = Reader::new(BufReader::new(file)).map_err(|error| wrong(&error))?;
-    for entry in reader.by_ref() {
-        take(&entry.map_err(|error| wrong(&error))?)?;
+/// The entries of traces, each passed on. Several traces are of one run and have the same time zero.
+fn each_entry(paths: &[PathBuf], mut take: impl FnMut(&Entry) -> Result<()>) -> Result<()> {
+    let mut traces: Vec<Box<dyn Iterator<Item = _>>> = Vec::new();
+    for path in paths {
+        traces.push(Box::new(Entries::open(path)?));
     }
-    if reader.is_truncated() {
-        say(&format!("{name}: the trace has no end; what was written before is used\n"));
+    match traces.len() {
+        1 => traces.remove(0).try_for_each(|entry| take(&entry?)),
+        _ => Merge::new(traces).try_for_each(|entry| take(&entry?)),
     }
-    Ok(())
 }
 
-/// The model of a trace.
-pub fn model_of(path: &Path) -> Result<Model> {
+/// The entries of a trace. At the end it says if the trace has none.
+struct Entries {
+    reader: Reader<BufReader<File>>,
+    name: String,
+}
+
+impl Entries {
+    fn open(path: &Path) -> Result<Entries> {
+        let name = path.display().to_string();
+        let wrong = |error: &dyn std::fmt::Display| Refusal::usage(format!("{name}: {error}"));
+        let file = File::open(path).map_err(|error| wrong(&describe(&error.into())))?;
+        let reader = Reader::new(BufReader::new(file)).map_err(|error| wrong(&error))?;
+        Ok(Entries { reader, name })
+    }
+}
+
+impl Iterator for Entries {
+    type Item = Result<Entry>;
+
+    fn next(&mut self) -> Option<Result<Entry>> {
+        let next = self.reader.next();
+        if next.is_none() && self.reader.is_truncated() {
+            say(&format!("{}: the trace has no end; what was written before is used\n", self.name));
+        }
+        Some(next?.map_err(|error| Refusal::usage(format!("{}: {error}", self.name))))
+    }
+}
+
+/// The model of one trace, or of those of the workers of a run.
+pub fn model_of(paths: &[PathBuf]) -> Result<Model> {
     let mut builder = Builder::new();
-    each_entry(path, |entry| {
+    each_entry(paths, |entry| {
         builder.entry(entry);
         Ok(())
     })?;
     Ok(builder.finish())
 }
 
-fn replay(trace: &Path, path: &Path, model: &Model, scale: f64) -> Result<()> {
+fn replay(traces: &[PathBuf], path: &Path, model: &Model, scale: f64) -> Result<()> {
     let level = if model.totals.level == "device" { Level::Device } else { Level::Application };
     let cannot = || format!("cannot write '{}'", path.display());
     let file = File::create(path).with_context(cannot)?;
     let mut writer = ReplayWriter::new(BufWriter::new(file), level, scale).with_context(cannot)?;
-    each_entry(trace, |entry| writer.entry(entry).with_context(cannot))?;
+    each_entry(traces, |entry| writer.entry(entry).with_context(cannot))?;
     if writer.skipped > 0 {
         say(&format!(
             "{} events are left out: an iolog cannot name their files, or they move nothing\n",

@@ -5,15 +5,11 @@ use crate::exit;
 use crate::output::{Output, describe, write_file};
 use anyhow::{Context, Result};
 use clap::Args;
-use model::merge::Merge;
-use model::{Builder, Model, score};
+use model::{Model, score};
 use runner::Refusal;
-use std::fs::File;
-use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use trace::Drawing;
-use trace::ftr::Reader;
 
 /// Seed of the bootstrap.
 const SEED: u64 = 1;
@@ -54,7 +50,7 @@ fn mark(text: &str) -> Result<f64, String> {
 
 /// Runs the job and scores it.
 pub fn main(arguments: &Arguments) -> Result<u8> {
-    let traced = model_of(&arguments.trace)?;
+    let traced = model_of(std::slice::from_ref(&arguments.trace))?;
     if traced.totals.reads + traced.totals.writes == 0 {
         let trace = arguments.trace.display();
         return Err(Refusal::usage(format!("{trace}: the trace has no reads and no writes")));
@@ -121,15 +117,5 @@ fn model_of_run(place: &Path) -> Result<Model> {
         .context("cannot list the traces of the run")?;
     paths.retain(|path| path.extension().is_some_and(|end| end == "ftr"));
     paths.sort();
-    let mut traces: Vec<Box<dyn Iterator<Item = _>>> = Vec::new();
-    for path in &paths {
-        let file = File::open(path).context("cannot read the trace of the run")?;
-        let reader = Reader::new(BufReader::new(file)).context("the trace of the run is wrong")?;
-        traces.push(Box::new(reader));
-    }
-    let mut builder = Builder::new();
-    for entry in Merge::new(traces) {
-        builder.entry(&entry.context("the trace of the run is wrong")?);
-    }
-    Ok(builder.finish())
+    model_of(&paths)
 }

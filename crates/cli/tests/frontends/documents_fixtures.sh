@@ -21,6 +21,10 @@ done
 for record in ssd hdd; do
     if named "$record.json"; then quietly app sqlite . --rows 100 --record "$record.json"; fi
 done
+if named trace.ftr; then
+    quietly run --no-archive --name=app --rw=randrw --size=8m --thinktime=200us --time_based --runtime=500ms --write_iolog=t.ftr
+    mv t.1.ftr trace.ftr
+fi
 if named hosts.txt; then echo 10.0.0.2 > hosts.txt; fi
 if named photos; then mkdir photos && cp examples/*.fio photos; fi
 if named src/thing; then

@@ -12,6 +12,7 @@ mod eta;
 mod example_jobs;
 mod layout;
 mod logs;
+mod model;
 mod output;
 mod purity;
 mod replay;
