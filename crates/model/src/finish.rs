@@ -269,7 +269,10 @@ fn phases(side: &Side, streams: &[crate::Stream], windows: &[Window]) -> Vec<Pha
         vec![((10.0 + ios) / seconds).ln(), reads, size]
     };
     let rows: Vec<Vec<f64>> = windows[..full.min(windows.len())].chunks(group).map(row).collect();
-    let starts = if windows.is_empty() { Vec::new() } else { change_points(&rows) };
+    // A phase lasts a second or more.
+    let width = side.windows.width.saturating_mul(group as u64).max(1);
+    let shortest = 1_000_000_000_u64.div_ceil(width) as usize;
+    let starts = if windows.is_empty() { Vec::new() } else { change_points(&rows, shortest) };
     let starts: Vec<usize> = starts.into_iter().map(|start| start * group).collect();
     let ends = starts.iter().skip(1).copied().chain([windows.len()]);
     starts.iter().zip(ends).map(|(from, to)| phase(side, streams, windows, *from, to)).collect()

@@ -53,6 +53,10 @@ pub fn fit(counts: &[u64], population: f64) -> Option<Fit> {
     let collisions = pairs / (accesses * (accesses - 1.0));
     let noise = 4.0 * (2.0 * population).sqrt() / accesses;
     let even = Fit::of(Skew::Uniform, counts, population);
+    if collisions * population < 1.0 - noise {
+        // More even than random: blocks are not repeated before all were accessed.
+        return Some(Fit { distance: 0.0, ..even });
+    }
     if collisions * population < 1.0 + noise.max(0.05) {
         return Some(even);
     }
@@ -240,6 +244,12 @@ mod tests {
             let Skew::Pareto(fitted) = found.skew else { panic!("{h}: {found:?}") };
             assert!((fitted - h).abs() < 0.04 && found.distance < 0.06, "{h}: {found:?}");
         }
+    }
+
+    #[test]
+    fn a_pass_over_all_blocks_is_even() {
+        let found = fit(&[1; 5000], 10_000.0).unwrap();
+        assert_eq!((found.skew, found.distance), (Skew::Uniform, 0.0));
     }
 
     #[test]

@@ -9,11 +9,12 @@ const MOST: usize = 8;
 /// Neighbours whose means are closer than this in every column are one phase: a quarter of a rate.
 const SAME: f64 = 0.25;
 
-/// Starts of the segments of `rows`, whose columns are comparable; the first is 0.
-pub fn change_points(rows: &[Vec<f64>]) -> Vec<usize> {
+/// Starts of the segments of `rows`, whose columns are comparable; the first is 0. No segment has fewer
+/// than `shortest` rows.
+pub fn change_points(rows: &[Vec<f64>], shortest: usize) -> Vec<usize> {
     let columns = rows.first().map_or(0, Vec::len);
     // Shorter than a sixteenth, it is a disturbance.
-    let shortest = SHORTEST.max(rows.len() / 16);
+    let shortest = SHORTEST.max(rows.len() / 16).max(shortest);
     if rows.len() < 2 * shortest || columns == 0 {
         return vec![0];
     }
@@ -114,10 +115,10 @@ mod tests {
         let rows: Vec<Vec<f64>> = (0..100)
             .map(|n| vec![if (40..70).contains(&n) { 9.0 } else { 5.0 } + noise(), noise()])
             .collect();
-        assert_eq!(change_points(&rows), [0, 40, 70]);
+        assert_eq!(change_points(&rows, 1), [0, 40, 70]);
         let same: Vec<Vec<f64>> = (0..100).map(|_| vec![5.0 + noise(), noise()]).collect();
-        assert_eq!(change_points(&same), [0]);
-        assert_eq!(change_points(&rows[..3]), [0]);
-        assert_eq!(change_points(&[]), [0]);
+        assert_eq!(change_points(&same, 1), [0]);
+        assert_eq!(change_points(&rows[..3], 1), [0]);
+        assert_eq!(change_points(&[], 1), [0]);
     }
 }

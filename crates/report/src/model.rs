@@ -29,7 +29,7 @@ pub fn text(model: &Model, style: &Style) -> String {
         out += &style.heading("Phases");
         for phase in &model.phases {
             let line = format!(
-                "{:.1} s to {:.1} s: {} IOPS, {}, {} reads",
+                "{:.2} s to {:.2} s: {} IOPS, {}, {} reads",
                 phase.from,
                 phase.to,
                 human::count(phase.iops),
@@ -89,14 +89,17 @@ fn summary(model: &Model) -> Vec<String> {
     }
     lines.extend(durability(model));
     lines.extend(model.cpu.as_ref().map(|cpu| {
+        let gain = match cpu.gain {
+            gain if gain > 1.0 => format!("a factor of {}", human::digits(1.0 + gain, 2)),
+            gain => human::percent(gain),
+        };
         let computing = cpu
             .computing
             .map_or_else(String::new, |share| format!(" and compute {}", human::percent(share)));
         format!(
-            "Threads {} wait for I/O {} of their time{computing}: faster storage gains at most {}.",
+            "Threads {} wait for I/O {} of their time{computing}: faster storage gains at most {gain}.",
             cpu.threads,
-            human::percent(cpu.waiting),
-            human::percent(cpu.gain)
+            human::percent(cpu.waiting)
         )
     }));
     lines
