@@ -13,7 +13,7 @@ use runner::Refusal;
 use std::fs::File;
 use std::io::{BufReader, BufWriter};
 use std::path::{Path, PathBuf};
-use trace::ftr::{Entry, Level, Reader};
+use trace::ftr::{AnyTrace, Entry, Level};
 
 /// The examples in the help, above the options.
 const EXAMPLES: &str = "\
@@ -27,7 +27,7 @@ Examples:
 #[derive(Args)]
 #[command(before_help = EXAMPLES)]
 pub struct Arguments {
-    /// Trace of an application, or the traces of the workers of a run (`write_iolog=FILE.ftr`).
+    /// Trace of an application (.ftr, text of strace, trace of blktrace, iolog), or the traces of the workers of a run (`write_iolog=FILE.ftr`).
     #[arg(value_name = "TRACE", required = true)]
     traces: Vec<PathBuf>,
     /// Write a job file that any fio can run; with --replay, an iolog.
@@ -123,7 +123,7 @@ fn each_entry(paths: &[PathBuf], mut take: impl FnMut(&Entry) -> Result<()>) -> 
 
 /// The entries of a trace. At the end it says if the trace has none.
 struct Entries {
-    reader: Reader<BufReader<File>>,
+    reader: AnyTrace<BufReader<File>>,
     name: String,
 }
 
@@ -132,7 +132,7 @@ impl Entries {
         let name = path.display().to_string();
         let wrong = |error: &dyn std::fmt::Display| Refusal::usage(format!("{name}: {error}"));
         let file = File::open(path).map_err(|error| wrong(&describe(&error.into())))?;
-        let reader = Reader::new(BufReader::new(file)).map_err(|error| wrong(&error))?;
+        let reader = AnyTrace::open(BufReader::new(file)).map_err(|error| wrong(&error))?;
         Ok(Entries { reader, name })
     }
 }
@@ -142,8 +142,11 @@ impl Iterator for Entries {
 
     fn next(&mut self) -> Option<Result<Entry>> {
         let next = self.reader.next();
-        if next.is_none() && self.reader.is_truncated() {
-            say(&format!("{}: the trace has no end; what was written before is used\n", self.name));
+        if next.is_none() {
+            let notes = self.reader.notes().into_iter();
+            let end = "the trace has no end; what was written before is used".to_owned();
+            let end = self.reader.is_truncated().then_some(end);
+            notes.chain(end).for_each(|note| say(&format!("{}: {note}\n", self.name)));
         }
         Some(next?.map_err(|error| Refusal::usage(format!("{}: {error}", self.name))))
     }
