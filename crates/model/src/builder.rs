@@ -13,8 +13,8 @@ use std::collections::HashMap;
 use trace::ftr::{Entry, Event, File, FileKind, Flags, Level, Operation, Thread};
 
 const THREAD_CLASSES: usize = 24;
-const FILE_CLASSES: usize = 48;
-const STEPS: usize = 192;
+const FILE_CLASSES: usize = 256;
+const STEPS: usize = 384;
 /// Blocks followed for the reuse of all streams.
 const FOLLOWED: usize = 1 << 17;
 /// Size of the blocks whose reuse is followed.

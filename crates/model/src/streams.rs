@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 
 /// The most streams of a model.
 const STREAMS: usize = 8;
+/// Streams with a smaller share of the I/Os are left out.
+const RARE: f64 = 0.005;
 /// Parts into which the files of a stream are divided.
 const ZONES: usize = 16;
 
@@ -92,8 +94,9 @@ pub fn streams(builder: &Builder, side: &Side) -> (Vec<Stream>, f64) {
     }
     joined.sort_by_key(|group| std::cmp::Reverse(group.ios));
     let all: u64 = joined.iter().map(|group| group.ios).sum();
-    let kept: u64 = joined.iter().take(STREAMS).map(|group| group.ios).sum();
     joined.truncate(STREAMS);
+    joined.retain(|group| group.ios as f64 >= RARE * all as f64);
+    let kept: u64 = joined.iter().map(|group| group.ios).sum();
     let streams = joined.iter().map(|group| stream(builder, side, group)).collect();
     (streams, (all - kept) as f64 / all.max(1) as f64)
 }

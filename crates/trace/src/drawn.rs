@@ -125,6 +125,8 @@ pub struct Drawn {
 /// The largest I/O and the most files of a kind that a model may have.
 const LENGTH_MAX: u64 = 1 << 30;
 const FILES_MAX: u32 = 1 << 16;
+/// The largest file, and the largest distance, pause and sum of weights.
+const BYTES_MAX: u64 = 1 << 60;
 
 impl Drawing {
     /// Whether this is the beginning of a model file.
@@ -161,11 +163,13 @@ impl Drawing {
             return Some("a model needs at least one [[threads]]".into());
         }
         let bad_file = |file: &&DrawnFiles| {
-            !(1..=FILES_MAX).contains(&file.count) || file.bytes == 0 || file.name.is_empty()
+            !(1..=FILES_MAX).contains(&file.count)
+                || !(1..=BYTES_MAX).contains(&file.bytes)
+                || file.name.is_empty()
         };
         if let Some(file) = self.files.iter().find(bad_file) {
             return Some(format!(
-                "file '{}': name it, with a count from 1 to {FILES_MAX} and bytes above 0",
+                "file '{}': name it, with a count from 1 to {FILES_MAX} and bytes from 1 to {BYTES_MAX}",
                 file.name
             ));
         }
@@ -225,11 +229,21 @@ impl DrawnStep {
 
     fn mistake(&self, files: &[DrawnFiles], steps: usize) -> Option<&'static str> {
         let moves = self.operation.direction().is_some();
-        let weighs = |sum: u64| sum > 0 && sum < 1 << 62;
+        let weighs = |sum: u64| sum > 0 && sum <= BYTES_MAX;
         let total = |weights: &mut dyn Iterator<Item = u64>| weights.fold(0, u64::saturating_add);
         let sizes_bad = !weighs(total(&mut self.sizes.iter().map(|(_, weight)| *weight)))
             || self.sizes.iter().any(|(size, _)| !(1..=LENGTH_MAX).contains(size));
+        let triples = || self.gaps.iter().chain(&self.again);
+        let others = [
+            total(&mut self.zones.iter().copied()),
+            total(&mut self.runs.iter().map(|(_, weight)| *weight)),
+            total(&mut self.gaps.iter().map(|(.., weight)| *weight)),
+            total(&mut self.again.iter().map(|(.., weight)| *weight)),
+        ];
+        let is_large = triples().any(|(_, high, _)| *high > BYTES_MAX)
+            || others.iter().any(|sum| *sum > BYTES_MAX);
         match self {
+            _ if is_large => Some("a pause, a distance or a sum of weights is too large"),
             _ if self.file >= files.len() => Some("its file is not in the list"),
             _ if !self.align.is_power_of_two() => Some("align is a power of two"),
             _ if moves && sizes_bad => Some("sizes are pairs of bytes (1 to 1 GiB) and weight"),

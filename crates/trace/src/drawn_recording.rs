@@ -40,8 +40,11 @@ impl Drawing {
                 continue;
             }
             let count = if adjust.redirected { 1 } else { file.count };
-            let all =
-                if adjust.redirected { file.bytes * u64::from(file.count) } else { file.bytes };
+            let all = if adjust.redirected {
+                file.bytes.saturating_mul(u64::from(file.count))
+            } else {
+                file.bytes
+            };
             let longest = steps.iter().map(|step| step.longest()).max().unwrap_or(0);
             let bytes = (all / adjust.scale.max(1)).max(longest).max(1);
             drawn.files.push((first, count, bytes));

@@ -115,6 +115,24 @@ pub const TARGETS: &[Target] = &[
         ],
         run: trace,
     },
+    Target {
+        name: "model",
+        words: &[
+            "# fathom model 1\n",
+            "milliseconds = 1\n",
+            "[[file]]\n",
+            "name = \"a\"\n",
+            "count = 1\n",
+            "[[threads]]\n",
+            "[[threads.step]]\n",
+            "operation = \"read\"\n",
+            "sizes = [[4096, 1]]\n",
+            "again = [[0, 0, 1]]\n",
+            "skew = \"zipf:0.9\"\n",
+            "next = [[0, 1]]\n",
+        ],
+        run: model_file,
+    },
     Target { name: "blktrace", words: &["\u{7}tae", "eat\u{7}", "\0\0\0\0"], run: log },
     Target {
         name: "pattern",
@@ -530,6 +548,19 @@ fn watch_log(input: &[u8]) -> String {
 }
 
 /// A trace of an application, in any of its forms.
+/// A model file, its job, and the recording of the first of its threads.
+fn model_file(input: &[u8]) -> String {
+    let read = |drawing: trace::Drawing| {
+        let adjust = Adjust { scale: 3, ..Adjust::default() };
+        let recording = drawing.recording(None, adjust, &|name| Ok(format!("{name:?}")))?;
+        Ok((drawing.job("m"), recording.files.len()))
+    };
+    match trace::Drawing::parse(&String::from_utf8_lossy(input)).and_then(read) {
+        Ok((job, files)) => format!("{files} files\n{job}"),
+        Err(error) => error.to_string(),
+    }
+}
+
 fn trace(input: &[u8]) -> String {
     let mut trace = match AnyTrace::open(input) {
         Ok(trace) => trace,
