@@ -4,11 +4,21 @@ use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
+/// Variables that cargo sets for the programs that it runs. Build scripts that watch them, such as ring's,
+/// would otherwise run again whenever cargo is called by hand and by this program in turn, and all that
+/// depends on them would be compiled again.
+const SET_BY_CARGO: [&str; 4] = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_"];
+
 /// A cargo command in `root`, with the same cargo that runs this program.
 pub fn command(root: &Path, arguments: &[&str]) -> Command {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command.args(arguments).current_dir(root);
+    for (name, _) in std::env::vars_os() {
+        if SET_BY_CARGO.iter().any(|start| name.to_string_lossy().starts_with(start)) {
+            command.env_remove(name);
+        }
+    }
     command
 }
 

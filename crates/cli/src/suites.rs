@@ -25,6 +25,8 @@ use suite::{Expected, Step, Suite};
 pub struct SuiteOptions {
     /// Keep serial numbers in the records.
     pub with_serials: bool,
+    /// Time the layers of each I/O.
+    pub layers: bool,
     /// Devices that may be overwritten.
     pub allow_destroy: Vec<String>,
     /// Do not print warnings before a run. They are in the records.
@@ -144,6 +146,7 @@ pub fn invocation(step: &Step, runner: &Runner, options: &SuiteOptions) -> Resul
         .map_err(anyhow::Error::from)
         .with_context(|| format!("cannot run '{}'", step.cell.name))?;
     invocation.with_serials = options.with_serials;
+    invocation.layers = options.layers;
     invocation.why = options.why.clone();
     invocation.allow_destroy.extend(options.allow_destroy.iter().cloned());
     Ok(invocation)
@@ -245,6 +248,15 @@ impl OutputArguments {
             ..SuiteOptions::default()
         }
     }
+}
+
+/// Options of commands that measure storage by I/O of their own.
+#[derive(Args)]
+pub struct MeasuringArguments {
+    /// Time each layer of the kernel that the I/Os pass (Linux, root or CAP_BPF and CAP_PERFMON). This
+    /// costs some CPU time for each I/O.
+    #[arg(long)]
+    pub layers: bool,
 }
 
 /// Parses a size with the syntax of job options: "4g", "512m".

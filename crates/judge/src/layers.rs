@@ -139,6 +139,16 @@ record::named!(IoLayer:
 );
 
 impl IoLayer {
+    /// All, in the order in which an I/O passes them.
+    pub const ALL: [IoLayer; 7] = [
+        IoLayer::Submission,
+        IoLayer::Request,
+        IoLayer::Plug,
+        IoLayer::Scheduler,
+        IoLayer::Device,
+        IoLayer::Completion,
+        IoLayer::Outside,
+    ];
     /// Those in the block layer, in the order in which an I/O passes them.
     pub const INSIDE: [IoLayer; 4] =
         [IoLayer::Request, IoLayer::Plug, IoLayer::Scheduler, IoLayer::Device];
@@ -175,6 +185,82 @@ pub struct LayersJudged {
     pub others: Vec<OtherUse>,
     /// What the measurement leaves out, as sentences.
     pub gaps: Vec<String>,
+}
+
+/// The layers of all runs of a cell: of I/Os in one direction to one disk.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CellLayers {
+    /// Name of the cell.
+    pub cell: String,
+    /// The job; empty if all jobs are counted together.
+    pub job: String,
+    /// Kernel name of the disk.
+    pub device: String,
+    /// Reads, writes or trims.
+    pub direction: Direction,
+    /// I/Os that were timed.
+    pub ios: u64,
+    /// Their mean latency, in nanoseconds.
+    pub latency_ns: f64,
+    /// The mean time of each layer in this order, in nanoseconds.
+    pub means_ns: Vec<(IoLayer, f64)>,
+}
+
+/// The layers of each cell of a suite, in the order in which the cells ran. Disks below others and
+/// flushes are left out.
+pub fn layers_by_cell(runs: &[RunRecord]) -> Vec<CellLayers> {
+    let mut cells: Vec<CellLayers> = Vec::new();
+    for run in runs {
+        let Some(found) = layers(run) else { continue };
+        let cell = run.cell.as_ref().map(|cell| cell.name.clone()).unwrap_or_default();
+        for table in found.tables.iter().filter(|table| !table.is_member) {
+            let Some(direction) = table.direction else { continue };
+            let same = |it: &&mut CellLayers| {
+                (&it.cell, &it.job, &it.device, it.direction)
+                    == (&cell, &table.job, &table.device, direction)
+            };
+            match cells.iter_mut().find(same) {
+                Some(known) => known.add(table),
+                None => cells.push(CellLayers::new(&cell, table, direction)),
+            }
+        }
+    }
+    cells
+}
+
+impl CellLayers {
+    fn new(cell: &str, table: &LayerTable, direction: Direction) -> CellLayers {
+        let mut made = CellLayers {
+            cell: cell.into(),
+            job: table.job.clone(),
+            device: table.device.clone(),
+            direction,
+            ios: 0,
+            latency_ns: 0.0,
+            means_ns: Vec::new(),
+        };
+        made.add(table);
+        made
+    }
+
+    /// Adds another run of the cell: the means become those of all I/Os.
+    fn add(&mut self, table: &LayerTable) {
+        let ios = self.ios + table.ios;
+        let weight = table.ios as f64 / ios.max(1) as f64;
+        let mix = |old: f64, new: f64| old + (new - old) * weight;
+        for row in &table.rows {
+            if self.means_ns.iter().all(|(layer, _)| *layer != row.layer) {
+                self.means_ns.push((row.layer, 0.0));
+            }
+        }
+        for (layer, mean) in &mut self.means_ns {
+            let row = table.rows.iter().find(|row| row.layer == *layer);
+            *mean = mix(*mean, row.map_or(0.0, |row| row.mean_ns));
+        }
+        self.means_ns.sort_by_key(|(layer, _)| *layer as u8);
+        self.latency_ns = mix(self.latency_ns, table.latency_ns);
+        self.ios = ios;
+    }
 }
 
 /// The layers of a run; `None` if they were not timed.
@@ -290,6 +376,25 @@ fn slowest(path: &LayerPath, of_seconds: u64) -> Option<SlowestIos> {
     let seconds: BTreeSet<u64> = ios.iter().map(|io| io.at.0 / SECOND).collect();
     let share = time as f64 / all as f64;
     Some(SlowestIos { ios, layer, share, seconds: seconds.len(), of_seconds })
+}
+
+/// The share of the disks in the latency of these jobs' I/Os, as the kernel timed them: in the driver, in
+/// the device, and before it in the scheduler. `None` unless each I/O of theirs was timed.
+pub(crate) fn timed_disk_share<'a>(
+    layers: &Layers,
+    jobs: impl Iterator<Item = &'a str> + Clone,
+) -> Option<f64> {
+    let is_theirs = |path: &&LayerPath| jobs.clone().any(|job| job == path.job);
+    let paths = layers.paths.iter().filter(is_theirs);
+    let (mut at_disks, mut all) = (0.0, 0.0);
+    for path in paths.filter(|path| !path.is_member && path.direction.is_some()) {
+        if !is_comparable(path) {
+            return None;
+        }
+        all += path.job_latency_ns? * path.ios as f64;
+        at_disks += (path.device.sum.0 + path.scheduler.sum.0) as f64;
+    }
+    (all > 0.0).then(|| (at_disks / all).min(1.0))
 }
 
 /// Whether the I/Os of the job are those of the block layer, so that their latencies compare. Readahead,
@@ -430,6 +535,39 @@ mod tests {
             None,
             "of few I/Os, they are no tail"
         );
+    }
+
+    #[test]
+    fn the_share_of_the_disks_is_known_where_each_io_was_timed() {
+        let path = LayerPath { job: "db".into(), ..path() };
+        let share = |paths: Vec<LayerPath>| {
+            timed_disk_share(&Layers { paths, ..Layers::default() }, ["db"].into_iter())
+        };
+        // 1400 ns in the device and 200 ns in the scheduler, of twice 1000 ns.
+        assert_eq!(share(vec![path.clone()]), Some(0.8));
+        let below = LayerPath { is_member: true, ..path.clone() };
+        let flushes = LayerPath { direction: None, ..path.clone() };
+        assert_eq!(share(vec![path.clone(), below, flushes]), Some(0.8));
+        assert_eq!(share(vec![LayerPath { job_ios: 100, ..path.clone() }]), None);
+        assert_eq!(share(vec![LayerPath { job: "other".into(), ..path }]), None);
+    }
+
+    #[test]
+    fn runs_of_a_cell_are_one_row() {
+        let (mut short, mut long) = (table(&path(), 1), table(&path(), 1));
+        (short.ios, long.ios) = (100, 300);
+        long.latency_ns = 2_000.0;
+        long.rows.retain(|row| row.layer == IoLayer::Device);
+        let mut cell = CellLayers::new("iodepth=8", &short, Direction::Read);
+        cell.add(&long);
+        assert_eq!((cell.ios, cell.latency_ns), (400, 1_750.0));
+        let expected = [
+            (IoLayer::Submission, 37.5),
+            (IoLayer::Scheduler, 25.0),
+            (IoLayer::Device, 700.0),
+            (IoLayer::Completion, 12.5),
+        ];
+        assert_eq!(cell.means_ns, expected);
     }
 
     #[test]

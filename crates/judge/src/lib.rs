@@ -45,7 +45,8 @@ pub use delta::{Delta, DirectionDelta, WorkerDelta, delta};
 pub use judge_set::judge_set;
 pub use judged::{Judged, figures, findings_so_far, judge};
 pub use layers::{
-    IoLayer, LayerRow, LayerTable, LayersAt, LayersJudged, OtherUse, SlowestIos, layers,
+    CellLayers, IoLayer, LayerRow, LayerTable, LayersAt, LayersJudged, OtherUse, SlowestIos,
+    layers, layers_by_cell,
 };
 pub use measure::Measure;
 pub use metrics::{

@@ -44,15 +44,15 @@ pub fn targets(jobs: &[Job]) -> Vec<Wanted> {
         for (path, write) in recorded_targets(job) {
             want_with_above(path, write, &mut want);
         }
+        for directory in directories(job).chain(job.target.opendir.as_deref()) {
+            want(directory, false);
+        }
         if job.replay.is_on() {
             continue;
         }
         let Some(rest) = files_of_job(job).and_then(|n| budget.checked_sub(n)) else { continue };
         budget = rest;
         let write = job.pattern.rw.writes() || job.pattern.rw.trims();
-        for directory in directories(job).chain(job.target.opendir.as_deref()) {
-            want(directory, false);
-        }
         // Workers that share their files by name need them listed once.
         let distinct = if has_names(job) { 1 } else { clones(job) };
         for path in (0..distinct).flat_map(|clone| file_names(job, clone)) {

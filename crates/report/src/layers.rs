@@ -1,7 +1,7 @@
 //! The layers of the I/Os: a table for each job, and who else used its disks.
 
 use crate::style::{Style, printable};
-use judge::{LayerTable, LayersJudged};
+use judge::{CellLayers, IoLayer, LayerTable, LayersJudged};
 use record::human;
 
 /// Other processes that are shown.
@@ -49,6 +49,41 @@ fn table(layers: &LayerTable, style: &Style) -> String {
     out += &style.paragraph(&format!("{what} {latency}; {}.", counts.join(", ")), 2);
     out.extend(layers.slowest.iter().map(|slowest| style.paragraph(&slowest.sentence(), 2)));
     out
+}
+
+/// The layers of each cell of a suite: a row with the share of each layer. Empty if none was timed;
+/// else it begins with an empty line.
+pub fn by_cell(runs: &[record::RunRecord], style: &Style) -> String {
+    let cells = judge::layers_by_cell(runs);
+    let passed = |layer: &IoLayer| {
+        cells.iter().any(|cell| cell.means_ns.iter().any(|(name, _)| name == layer))
+    };
+    let layers: Vec<IoLayer> = IoLayer::ALL.into_iter().filter(passed).collect();
+    if layers.is_empty() {
+        return String::new();
+    }
+    let names = cells.iter().map(|cell| name(cell).chars().count()).max().unwrap_or(0);
+    let row = |name: &str, latency: &str, shares: Vec<String>| {
+        let shares: String = shares.iter().map(|share| format!("{share:>12}")).collect();
+        format!("{name:<names$}{latency:>10}{shares}\n")
+    };
+    let titles = layers.iter().map(|layer| layer.name().to_owned()).collect();
+    let mut out = "\n".to_owned() + &style.bold(row("", "latency", titles).trim_end()) + "\n";
+    for cell in &cells {
+        let share = |layer: &IoLayer| {
+            let mean = cell.means_ns.iter().find(|(name, _)| name == layer).map(|(_, mean)| mean);
+            mean.map_or(String::new(), |mean| human::percent(mean / cell.latency_ns.max(1.0)))
+        };
+        out += &row(&name(cell), &human::time(cell.latency_ns), layers.iter().map(share).collect());
+    }
+    out
+}
+
+/// A cell with what of it is timed.
+fn name(cell: &CellLayers) -> String {
+    let job =
+        if cell.job.is_empty() { String::new() } else { format!(" {}", printable(&cell.job)) };
+    format!("{}{job}: {} on {}", printable(&cell.cell), cell.direction.name(), cell.device)
 }
 
 fn others(layers: &LayersJudged, style: &Style) -> String {

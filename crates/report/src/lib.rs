@@ -17,7 +17,7 @@ pub mod inspect;
 pub mod json;
 pub mod judged_set;
 mod junit;
-mod layers;
+pub mod layers;
 pub mod messages;
 pub mod model;
 pub mod normal;

@@ -164,8 +164,16 @@ fn written_later(job: &Job, log: &str, writer: &Job) -> Recording {
 }
 
 fn read_one(job: &Job, log: &str, host: &Host) -> Result<Recording, TraceError> {
+    let below = job.target.directories.iter().find(|directory| !directory.is_empty());
     let locate = |name: &Name| match (&job.replay.redirect, name) {
-        (Some(path), _) | (None, Name::Path(path)) => Ok(path.clone()),
+        (Some(path), _) => Ok(path.clone()),
+        // Names of a log are relative to the job's directory, as names of files are.
+        (None, Name::Path(path)) => Ok(match below {
+            Some(directory) if !path.starts_with('/') => {
+                format!("{}/{path}", directory.trim_end_matches('/'))
+            }
+            _ => path.clone(),
+        }),
         (None, Name::Device { major, minor }) => {
             host.device_path(*major, *minor).ok_or_else(|| {
                 format!(

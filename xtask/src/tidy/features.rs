@@ -2,10 +2,10 @@
 //! `cargo xtask test` compiles that crate, and all that depend on it, a second time.
 
 use super::Finding;
+use crate::cargo;
 use anyhow::{Context, Result, ensure};
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::Command;
 
 /// Every crate that xtask alone would get with other features.
 pub fn check(root: &Path) -> Result<Vec<Finding>> {
@@ -17,12 +17,8 @@ pub fn check(root: &Path) -> Result<Vec<Finding>> {
 /// Lines "name version features".
 fn tree(root: &Path, selection: &[&str]) -> Result<String> {
     let form = ["tree", "--locked", "--prefix", "none", "--format", "{p} {f}"];
-    let ran = Command::new(env!("CARGO"))
-        .current_dir(root)
-        .args(form)
-        .args(selection)
-        .output()
-        .context("running cargo tree")?;
+    let ran = cargo::command(root, &[&form, selection].concat()).output();
+    let ran = ran.context("starting cargo tree")?;
     ensure!(ran.status.success(), "cargo tree: {}", String::from_utf8_lossy(&ran.stderr));
     Ok(String::from_utf8_lossy(&ran.stdout).into_owned())
 }

@@ -44,6 +44,9 @@ pub struct Options {
     /// Only situations whose name holds one of these words.
     #[arg(long, value_name = "WORD", value_delimiter = ',')]
     only: Vec<String>,
+    /// Run with --layers, so that verdicts use what the kernel timed.
+    #[arg(long, conflicts_with = "guest")]
+    layers: bool,
     /// Make the situations that need a guest with emulated disks, and no others.
     #[arg(long)]
     guest: bool,
@@ -70,11 +73,13 @@ pub fn run(root: &Path, options: &Options) -> Result<()> {
     ensure!(!situations.is_empty(), "no situation's name holds {}", options.only.join(" or "));
     let mut stage =
         Stage::set_up(ours, &root.join(&options.dir), options.seed, Arc::clone(&interrupted))?;
+    stage.layers = options.layers;
     let (outcomes, disturbed) = match options.guest {
         true => (guest::run(root, &mut stage, &situations, options.draws)?, 0),
         false => on_this_machine(&mut stage, &situations, options.draws, &interrupted)?,
     };
-    let origin = Origin { seed: options.seed, in_guest: options.guest, disturbed };
+    let Options { seed, guest: in_guest, layers, .. } = *options;
+    let origin = Origin { seed, in_guest, layers, disturbed };
     let text = table::render(&situations, &outcomes, &origin);
     println!("{text}");
     if let Some(path) = &options.output {
@@ -161,6 +166,7 @@ fn arguments(stage: &Stage, made: &Made, record: &Path) -> Vec<String> {
     line.push(stage.fathom.display().to_string());
     line.extend(["run", "--output-format=json", "--name=truth"].map(String::from));
     line.push(format!("--record={}", record.display()));
+    line.extend(stage.layers.then(|| "--layers".to_owned()));
     line.extend(made.arguments.iter().cloned());
     line
 }

@@ -122,6 +122,8 @@ pub struct Stage {
     pub directory: PathBuf,
     /// The source of all that is drawn.
     pub seeded: Seeded,
+    /// Whether runs time the layers of their I/Os.
+    pub layers: bool,
     seed: u64,
     interrupted: Arc<AtomicBool>,
 }
@@ -136,7 +138,7 @@ impl Stage {
     ) -> Result<Stage> {
         fs::create_dir_all(directory).with_context(|| directory.display().to_string())?;
         let (directory, seeded) = (directory.to_owned(), Seeded::new(seed));
-        let stage = Stage { fathom, directory, seeded, seed, interrupted };
+        let stage = Stage { fathom, directory, seeded, layers: false, seed, interrupted };
         for number in 0..FILES {
             let bytes = if number == 0 { FIRST_FILE } else { OTHER_FILES };
             stage.noise(&stage.directory.join(format!("data.{number}")), bytes)?;

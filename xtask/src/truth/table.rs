@@ -16,13 +16,15 @@ const FALSE_MAX: f64 = 0.5;
 pub struct Origin {
     pub seed: u64,
     pub in_guest: bool,
+    /// Runs timed the layers of their I/Os.
+    pub layers: bool,
     /// Runs that were disturbed and made again.
     pub disturbed: u32,
 }
 
 /// The document.
 pub fn render(situations: &[&Situation], outcomes: &[Outcome], origin: &Origin) -> String {
-    let Origin { seed, in_guest, disturbed } = origin;
+    let Origin { seed, in_guest, layers, disturbed } = origin;
     let (place, command, drawn) = match in_guest {
         true => (
             " in a guest with emulated disks",
@@ -36,9 +38,10 @@ pub fn render(situations: &[&Situation], outcomes: &[Outcome], origin: &Origin) 
              10 s, number of jobs",
         ),
     };
+    let layers = if *layers { " --layers" } else { "" };
     let mut text = format!(
         "# What the verdict says of situations whose limit is known{place}\n\n\
-         `cargo xtask {command} --seed={seed}` made {} situations, {} runs in all, with shapes drawn \
+         `cargo xtask {command} --seed={seed}{layers}` made {} situations, {} runs in all, with shapes drawn \
          at random: {drawn}.",
         situations.len(),
         outcomes.len()

@@ -23,6 +23,8 @@ pub struct Arguments {
     #[arg(default_value = ".")]
     path: OsString,
     #[command(flatten)]
+    measuring: suites::MeasuringArguments,
+    #[command(flatten)]
     output: suites::OutputArguments,
 }
 
@@ -38,8 +40,11 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     let target = Target::new(&file.path, file.direct);
     let mut diagnose =
         suite::diagnose::Diagnose::new(suite::diagnose::Setting { target, size, seed });
-    let options =
-        SuiteOptions { left_behind: file.left_behind(), ..arguments.output.suite_options() };
+    let options = SuiteOptions {
+        left_behind: file.left_behind(),
+        layers: arguments.measuring.layers,
+        ..arguments.output.suite_options()
+    };
     let mut set = runner::empty_set("diagnose", seed);
     let mut archive = archive.with_seed(set.seed);
     let end = suites::run(&mut diagnose, &runner, &options, &mut set, &mut archive);
@@ -49,7 +54,11 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     let mut output = Output::Stdout;
     output.write(&match arguments.output.json {
         true => report::json::suite::diagnose(&conclusion, &saved),
-        false => report::suite::diagnose(&conclusion, &output.style()) + &suites::footer(&saved),
+        false => {
+            report::suite::diagnose(&conclusion, &output.style())
+                + &report::layers::by_cell(&set.runs, &output.style())
+                + &suites::footer(&saved)
+        }
     })?;
     end?;
     let failed = saved.is_lost || !conclusion.failures.is_empty();

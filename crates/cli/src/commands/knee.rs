@@ -81,6 +81,8 @@ pub struct Arguments {
     #[arg(long)]
     seed: Option<u64>,
     #[command(flatten)]
+    measuring: suites::MeasuringArguments,
+    #[command(flatten)]
     output: suites::OutputArguments,
 }
 
@@ -121,6 +123,7 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     let options = SuiteOptions {
         left_behind: target.file.as_ref().map(Scratch::left_behind).unwrap_or_default(),
         allow_destroy: arguments.allow_destroy.clone(),
+        layers: arguments.measuring.layers,
         ..arguments.output.suite_options()
     };
     let mut set = runner::empty_set("knee", seed);
@@ -154,6 +157,7 @@ fn report(arguments: &Arguments, set: &RecordSet, saved: &SavedTo) -> Result<(Co
         false => {
             let job = job_file.map(|file| format!("Job:    {}\n", file.display()));
             report::suite::knee(&conclusion, &output.style())
+                + &report::layers::by_cell(&set.runs, &output.style())
                 + &suites::footer(saved)
                 + &job.unwrap_or_default()
                 + &format!("Seed:   {}\n", set.seed)

@@ -280,6 +280,7 @@ fn report(
         true => report::json::sweep::sweep(&conclusion, &manifest.design, at),
         false => {
             report::sweep::text(&conclusion, manifest.design.repeats, &output.style())
+                + &report::layers::by_cell(&set.runs, &output.style())
                 + &format!("\nRuns:   {}\nSeed:   {}\n", places::shown(at), manifest.design.seed)
         }
     })?;

@@ -55,6 +55,8 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     share: Option<PathBuf>,
     #[command(flatten)]
+    measuring: suites::MeasuringArguments,
+    #[command(flatten)]
     output: suites::OutputArguments,
 }
 
@@ -80,8 +82,11 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     };
     let setting = suite::test::Setting { target, size, length, seed, disks, is_on_several_disks };
     let mut test = suite::test::Test::new(setting);
-    let options =
-        SuiteOptions { left_behind: file.left_behind(), ..arguments.output.suite_options() };
+    let options = SuiteOptions {
+        left_behind: file.left_behind(),
+        layers: arguments.measuring.layers,
+        ..arguments.output.suite_options()
+    };
     let mut set = runner::empty_set("test", seed);
     let mut archive = archive.with_seed(set.seed);
     let end = suites::run(&mut test, &runner, &options, &mut set, &mut archive);
@@ -91,7 +96,7 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     let mut output = Output::Stdout;
     output.write(&match arguments.output.json {
         true => report::json::suite::test(&conclusion, seed, &saved),
-        false => text(&conclusion, seed, &saved, &output),
+        false => text(&conclusion, &set, &saved, &output),
     })?;
     if let Some(path) = &arguments.share {
         share(path, &set)?;
@@ -105,13 +110,13 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
 }
 
 /// The report. What is longer than the terminal is shortened if `fathom runs show` can show the whole.
-fn text(conclusion: &Conclusion, seed: u64, saved: &SavedTo, output: &Output) -> String {
-    let whole = report::suite::test(conclusion, &output.style())
-        + &suites::footer(saved)
-        + &format!("Seed:   {seed}\n");
+fn text(conclusion: &Conclusion, set: &RecordSet, saved: &SavedTo, output: &Output) -> String {
+    let style = output.style();
+    let end = report::layers::by_cell(&set.runs, &style) + &suites::footer(saved);
+    let whole = report::suite::test(conclusion, &style) + &end + &format!("Seed:   {}\n", set.seed);
     match (output.rows(), &saved.archived_as) {
         (Some(rows), Some(_)) if whole.lines().count() > rows => {
-            report::suite::test_in_brief(conclusion, &output.style()) + &suites::footer(saved)
+            report::suite::test_in_brief(conclusion, &style) + &end
         }
         _ => whole,
     }

@@ -40,6 +40,8 @@ fn archives_and_copies_are_timed_cold_and_synchronised() {
         let parts: Vec<_> = work.parts.iter().map(|part| part.name.as_str()).collect();
         assert_eq!(parts, [run.cell.as_ref().unwrap().name.as_str(), "sync"]);
         let whole = run.jobs[0].results.read.latency.clat.as_ref().unwrap().max();
+        // The engine reads the processor's counter, which it calibrates for 2 ms: busy machines disturb that.
+        let whole = whole + whole / 1000;
         assert!(work.length().0 > 0 && work.window().unwrap().1.0 <= whole, "{work:?} {whole}");
         assert!(!run.timeline.samples.is_empty() && !run.facts.targets.is_empty());
     }

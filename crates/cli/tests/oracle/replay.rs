@@ -411,3 +411,15 @@ fn a_job_replays_the_log_that_an_earlier_job_wrote() {
     let refused = as_fio(path, &["plain.fio"]).expect(1);
     assert!(refused.err.contains("job 'a' writes it: let this job wait"), "{}", refused.err);
 }
+
+/// The oracle of these tests dies of such a job (signal 11).
+#[test]
+fn relative_names_of_a_log_lie_below_the_directory_of_the_job() {
+    let at = scratch();
+    std::fs::create_dir(at.path().join("d")).unwrap();
+    std::fs::write(at.path().join("log"), "fio version 2 iolog\na add\na open\na write 0 4096\n")
+        .unwrap();
+    fathom(at.path(), &["--name=x", "--directory=d", "--read_iolog=log"]).expect(0);
+    assert_eq!(std::fs::metadata(at.path().join("d/a")).unwrap().len(), 4096);
+    fathom(at.path(), &["--name=x", "--directory=none", "--read_iolog=log"]).expect(2);
+}

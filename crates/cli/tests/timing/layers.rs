@@ -201,6 +201,24 @@ fn without_rights_the_run_says_so_and_goes_on() {
 }
 
 #[test]
+fn a_suite_has_a_row_of_layers_for_each_cell() {
+    let _alone = alone();
+    let directory = scratch();
+    let (device, reads_of_it) = read_device(directory.path());
+    let arguments = [&texts(&reads_of_it)[..], &["--number_ios=500"]].concat();
+    let sweep = [&arguments[..], &["--vary=iodepth=1,2", "--repeat=2"]].concat();
+    let text = Running::fathom("sweep", directory.path(), &sweep).end().expect(0).out;
+    for depth in ["iodepth=1", "iodepth=2"] {
+        let row = format!("{depth} t: read on {}", device.name());
+        assert_eq!(text.matches(&row).count(), 1, "{text}");
+    }
+    assert!(text.contains("submission") && text.contains("device"), "{text}");
+    let knee = ["--layers", "--depths=1,2", "--time=200ms", "--size=16m", &device.device];
+    let text = Running::fathom("knee", directory.path(), &knee).end().expect(0).out;
+    assert!(text.contains(&format!("read on {}", device.name())), "{text}");
+}
+
+#[test]
 fn a_report_has_a_table_of_layers_and_json_has_them_too() {
     let _alone = alone();
     let directory = scratch();

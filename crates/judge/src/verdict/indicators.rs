@@ -1,6 +1,7 @@
 //! The indicators that the rules of a verdict use: numbers from the evidence about a job.
 
 use crate::case::{Case, DeviceUse, Part};
+use crate::layers::timed_disk_share;
 use crate::metrics::window::common_ns;
 use record::{Direction, DiskSample, JobRecord, Nanos};
 
@@ -43,14 +44,17 @@ pub(super) struct DiskIndicators {
     pub(super) asked_in_flight: f64,
     /// Other parts used the devices in the window.
     pub(super) shared: bool,
+    /// Share of the latency spent at the devices, as the kernel timed each I/O (`--layers`).
+    pub(super) timed: Option<f64>,
 }
 
 impl DiskIndicators {
-    /// Share of the latency spent at the devices, by Little's law.
+    /// Share of the latency spent at the devices: as the kernel timed it, else by Little's law.
     pub(super) fn share(&self) -> f64 {
-        match self.asked_in_flight > 0.0 {
-            true => (self.in_flight / self.asked_in_flight).min(1.0),
-            false => 0.0,
+        match (self.timed, self.asked_in_flight > 0.0) {
+            (Some(timed), _) => timed,
+            (None, true) => (self.in_flight / self.asked_in_flight).min(1.0),
+            (None, false) => 0.0,
         }
     }
 
@@ -167,6 +171,11 @@ fn disks(case: &Case, part: &Part, direction: Direction) -> Option<DiskIndicator
     let queued = |device: &DeviceUse| queued_ms(&device.counters) / window_ms;
     let at_top = case.top_devices_of(part).into_iter().filter_map(|d| case.device_use(part, d));
     let at_top: f64 = at_top.map(|device| queued(&device)).sum();
+    let jobs = part.workers.iter().map(|worker| worker.name.as_str());
+    let layers = case.record.evidence.layers.as_ref();
+    // Synchronisations are timed by the job alone.
+    let timed = layers.filter(|_| part.workers.iter().all(|job| job.sync.latency.is_empty()));
+    let timed = timed.and_then(|layers| timed_disk_share(layers, jobs));
     let busy = uses.iter().map(|device| device.counters.busy_ms as f64 / window_ms);
     Some(DiskIndicators {
         moved: moved as f64 / part.bytes(direction).max(1) as f64,
@@ -174,6 +183,7 @@ fn disks(case: &Case, part: &Part, direction: Direction) -> Option<DiskIndicator
         busy: busy.fold(0.0, f64::max).min(1.0),
         asked_in_flight: users.iter().map(|other| in_flight(other, part.from, part.to)).sum(),
         shared: users.len() > 1,
+        timed,
     })
 }
 

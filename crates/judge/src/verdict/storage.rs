@@ -179,11 +179,12 @@ pub(super) fn limited_by_device(input: &RuleInput) -> Option<RuleOutcome> {
         true => format!("{} of the waiting was for fsync", percent(indicators.syncing)),
         false => format!("mean latency {}", time(indicators.latency_ns)),
     };
+    let timed = if disks.timed.is_some() { ", timed in the kernel" } else { "" };
     Some(RuleOutcome::new(
         Limit::Device,
         if clear { Confidence::High } else { Confidence::Medium },
         format!(
-            "{what}: {} in the device; workers used {} of a CPU",
+            "{what}: {} in the device{timed}; workers used {} of a CPU",
             percent(at_device),
             percent(indicators.wanted_cpu())
         ),
