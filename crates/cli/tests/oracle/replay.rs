@@ -421,5 +421,5 @@ fn relative_names_of_a_log_lie_below_the_directory_of_the_job() {
         .unwrap();
     fathom(at.path(), &["--name=x", "--directory=d", "--read_iolog=log"]).expect(0);
     assert_eq!(std::fs::metadata(at.path().join("d/a")).unwrap().len(), 4096);
-    fathom(at.path(), &["--name=x", "--directory=none", "--read_iolog=log"]).expect(2);
+    fathom(at.path(), &["--name=x", "--directory=none", "--read_iolog=log"]).expect(3);
 }

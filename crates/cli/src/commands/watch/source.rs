@@ -8,6 +8,7 @@ use host::{ApplicationQuery, ApplicationReader, Detail, Host, SampleReader, Targ
 use live::log::{Devices, Entry, Reader, SCHEMA, Start, TimedSample};
 use record::{Facts, Nanos};
 use runner::Refusal;
+use rustix::time::{ClockId, clock_gettime};
 use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::fs::File;
@@ -41,7 +42,7 @@ const DEVICE_CHECK_INTERVAL: Duration = Duration::from_millis(900);
 /// Shortest time between two looks at an application. They must not come in step with it, so some of
 /// them come later.
 const LOOK_INTERVAL: Duration = Duration::from_millis(10);
-/// Looks take at most one part of so many of the time.
+/// Looks take at most one part of so many of a CPU's time.
 const LOOK_SHARE: u32 = 50;
 
 /// A watched application, and when it is looked at next.
@@ -53,13 +54,21 @@ struct Application {
 
 impl Application {
     fn look(&mut self) {
-        let begun = Instant::now();
+        let (begun, used) = (Instant::now(), thread_cpu_time());
         self.reader.look();
+        // Not the time that passed: on a busy machine this thread waits for a CPU, which costs nobody.
+        let cost = thread_cpu_time().saturating_sub(used);
         self.looks = self.looks.wrapping_add(1);
         // 0 to 20 ms, in an order without a short period.
         let later = Duration::from_millis(u64::from(self.looks.wrapping_mul(7919) % 21));
-        self.due = begun + (LOOK_INTERVAL + later).max(begun.elapsed() * LOOK_SHARE);
+        self.due = begun + (LOOK_INTERVAL + later).max(cost * LOOK_SHARE);
     }
+}
+
+/// CPU time that this thread has used.
+fn thread_cpu_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)
 }
 
 /// Samples of this machine.
