@@ -34,6 +34,8 @@ pub struct Content<'a> {
     pub modules: &'a [&'a str],
     /// Other programs of this machine.
     pub tools: &'a [&'a str],
+    /// Programs and directories of this machine that are at the same place in the guest.
+    pub files: &'a [PathBuf],
     /// Devices beside its NVMe disks.
     pub devices: &'a [Device],
 }
@@ -74,6 +76,9 @@ pub fn make(directory: &Path, content: &Content) -> Result<Image> {
         fs::copy(&path, guest.join("bin").join(tool))?;
         libraries(&path, &guest)?;
     }
+    for path in content.files {
+        copy(path, &guest)?;
+    }
     modules(&unpacked, &release, &guest, content.modules)?;
     fs::write(guest.join("script"), content.script)?;
     fs::write(guest.join("init"), INIT)?;
@@ -113,6 +118,15 @@ fn libraries(program: &Path, guest: &Path) -> Result<()> {
         fs::copy(library, place).with_context(|| library.to_owned())?;
     }
     Ok(())
+}
+
+/// Copies a program with its libraries, or a directory, to the same place.
+fn copy(path: &Path, guest: &Path) -> Result<()> {
+    let parent = path.parent().and_then(|parent| parent.strip_prefix("/").ok());
+    let place = guest.join(parent.with_context(|| format!("{} is no file", path.display()))?);
+    fs::create_dir_all(&place)?;
+    shell(guest, &format!("cp -a '{}' '{}'", path.display(), place.display()))?;
+    if path.is_file() { libraries(path, guest) } else { Ok(()) }
 }
 
 /// Where a program of this machine is.

@@ -54,6 +54,7 @@ pub fn run(root: &Path, options: &Options) -> Result<()> {
         script: &script,
         modules: &[MODULES, engines::MODULES].concat(),
         tools: engines::TOOLS,
+        files: &[],
         devices: engines::DEVICES,
     };
     let parts = parts(&boot(&root.join("target/lab"), &content)?);

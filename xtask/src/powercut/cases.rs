@@ -1,5 +1,6 @@
 //! The disks, filesystems and arrays whose power is cut.
 
+use super::witness::Witness;
 use test_servers::Lie;
 
 /// Bytes of each disk: the least that XFS accepts.
@@ -37,6 +38,9 @@ pub struct Case {
     pub atom: usize,
     /// A command of this machine that formats the image of vda, which is added to it; none for zeros.
     pub format: &'static [&'static str],
+    /// Lines of shell on disks that honour flushes, before they are replaced by those that lie; none if
+    /// empty.
+    pub prepare: &'static str,
     /// Lines of shell before the writes.
     pub set_up: &'static str,
     /// What is written.
@@ -49,8 +53,10 @@ pub struct Case {
     pub checked: &'static str,
     /// What the disk holds after the cut.
     pub left: Left,
-    /// SQLite commits rows beside the writes.
-    pub has_witness: bool,
+    /// Commits rows beside the writes.
+    pub witness: Option<Witness>,
+    /// `fathom powercut campaign` writes and checks, and goes on after each start of the guest.
+    pub is_campaign: bool,
     /// Cuts; of a disk that lies, the most.
     pub cuts: u64,
     /// What they must show.
@@ -61,6 +67,26 @@ pub struct Case {
 
 const H: Lie = Lie::Honest;
 
+/// Creates an array.
+macro_rules! array {
+    ($level:literal, $legs:literal) => {
+        concat!(
+            "mdadm --create /dev/md0 --run --assume-clean --bitmap=none --size=32M --level=",
+            $level,
+            " ",
+            $legs,
+            " 2>/dev/null && mdadm --stop /dev/md0 2>/dev/null"
+        )
+    };
+}
+
+/// Assembles an array.
+macro_rules! assembled {
+    ($legs:literal) => {
+        concat!("mdadm --assemble --run /dev/md0 ", $legs, " 2>/dev/null")
+    };
+}
+
 /// A disk of one lie, written as a device.
 const fn device(name: &'static str, storage: &'static str, lie: Lie) -> Case {
     Case {
@@ -69,13 +95,15 @@ const fn device(name: &'static str, storage: &'static str, lie: Lie) -> Case {
         lies: [lie, H, H],
         atom: 1,
         format: &[],
+        prepare: "",
         set_up: "true",
         target: "/dev/vda",
         options: "--allow-destroy=/dev/vda --class=direct-fdatasync --size=4m --threads=2",
         set_up_again: "true",
         checked: "/dev/vda",
         left: Left::Disk,
-        has_witness: false,
+        witness: None,
+        is_campaign: false,
         cuts: 10,
         expected: Expected::Found,
         is_quick: false,
@@ -105,6 +133,35 @@ const fn filesystem(
     }
 }
 
+/// A filesystem on which a database commits rows as well.
+const fn witnessed(
+    name: &'static str,
+    storage: &'static str,
+    witness: Witness,
+    mount: &'static str,
+    expected: (Lie, Expected),
+) -> Case {
+    Case {
+        options: "--size=8m --threads=1 --class=fdatasync --class=rename",
+        witness: Some(witness),
+        ..filesystem(name, storage, EXT4, mount, expected)
+    }
+}
+
+/// A mirror of two disks that lie or do not.
+const fn mirror(name: &'static str, storage: &'static str, legs: [Lie; 2]) -> Case {
+    Case {
+        lies: [legs[0], legs[1], H],
+        prepare: array!("1 --raid-devices=2", "/dev/vda /dev/vdb"),
+        set_up: assembled!("/dev/vda /dev/vdb"),
+        target: "/dev/md0",
+        options: "--allow-destroy=/dev/md0 --size=8m --threads=1",
+        set_up_again: assembled!("/dev/vda /dev/vdb"),
+        checked: "/dev/md0",
+        ..device(name, storage, H)
+    }
+}
+
 /// A disk whose durable writes dm-log-writes records.
 const fn logged(name: &'static str, storage: &'static str) -> Case {
     Case {
@@ -121,26 +178,12 @@ const BTRFS: &[&str] = &["mkfs.btrfs", "-q", "-f", "-K"];
 const KEPT: (Lie, Expected) = (H, Expected::Kept);
 const NO_BARRIER: (Lie, Expected) = (H, Expected::Found);
 const LIAR: (Lie, Expected) = (Lie::FlushIgnored, Expected::Found);
-const WITH_WITNESS: &str = "--size=8m --threads=1 --class=fdatasync --class=rename";
 const THROUGH: &str = "--allow-destroy=/dev/vdc --class=fua --class=dsync --size=4m --threads=2";
 
 /// Makes a directory for the test on what is mounted.
 macro_rules! mounted {
     ($mount:literal) => {
         concat!("mount ", $mount, " /dev/vda /mnt && mkdir -p /mnt/test && sync")
-    };
-}
-
-/// Creates an array, or assembles it after the cut.
-macro_rules! array {
-    ($level:literal, $legs:literal) => {
-        concat!(
-            "mdadm --create /dev/md0 --run --assume-clean --bitmap=none --size=32M --level=",
-            $level,
-            " ",
-            $legs,
-            " 2>/dev/null"
-        )
     };
 }
 
@@ -211,45 +254,52 @@ pub const CASES: &[Case] = &[
         mounted!("-t btrfs"),
         LIAR,
     ),
+    witnessed("sqlite", "SQLite on ext4", Witness::Sqlite, mounted!("-t ext4"), KEPT),
+    witnessed(
+        "sqlite-nobarrier",
+        "SQLite on ext4 with nobarrier",
+        Witness::Sqlite,
+        mounted!("-t ext4 -o nobarrier"),
+        NO_BARRIER,
+    ),
+    witnessed("postgres", "PostgreSQL on ext4", Witness::Postgres, mounted!("-t ext4"), KEPT),
+    witnessed(
+        "postgres-nobarrier",
+        "PostgreSQL on ext4 with nobarrier",
+        Witness::Postgres,
+        mounted!("-t ext4 -o nobarrier"),
+        NO_BARRIER,
+    ),
     Case {
-        options: WITH_WITNESS,
-        has_witness: true,
-        ..filesystem("sqlite", "SQLite on ext4", EXT4, mounted!("-t ext4"), KEPT)
+        cuts: 5,
+        expected: Expected::Kept,
+        ..mirror("raid1", "md RAID-1 of two disks that honour flushes", [H, H])
     },
+    mirror("raid1-liar", "md RAID-1 whose first leg ignores flushes", [Lie::FlushIgnored, H]),
+    // After a start without a clean stop, md reads the first leg and copies it to the others.
     Case {
-        options: WITH_WITNESS,
-        has_witness: true,
-        ..filesystem(
-            "sqlite-nobarrier",
-            "SQLite on ext4 with nobarrier",
-            EXT4,
-            mounted!("-t ext4 -o nobarrier"),
-            NO_BARRIER,
+        cuts: 5,
+        expected: Expected::Kept,
+        ..mirror(
+            "raid1-hidden-liar",
+            "md RAID-1 whose second leg ignores flushes, which a check of the array does not see",
+            [H, Lie::FlushIgnored],
         )
     },
     Case {
-        set_up: array!("1 --raid-devices=2", "/dev/vda /dev/vdb"),
-        target: "/dev/md0",
-        options: "--allow-destroy=/dev/md0 --size=8m --threads=1",
-        set_up_again: "mdadm --assemble --run /dev/md0 /dev/vda /dev/vdb 2>/dev/null",
-        checked: "/dev/md0",
-        cuts: 5,
-        expected: Expected::Kept,
-        ..device("raid1", "md RAID-1 of two disks that honour flushes", H)
+        set_up_again: assembled!("/dev/vdb"),
+        ..mirror(
+            "raid1-second-leg",
+            "the same, assembled from its second leg alone",
+            [H, Lie::FlushIgnored],
+        )
     },
     Case {
-        set_up: array!("1 --raid-devices=2", "/dev/vda /dev/vdb"),
+        prepare: array!("5 --raid-devices=3", "/dev/vda /dev/vdb /dev/vdc"),
+        set_up: assembled!("/dev/vda /dev/vdb /dev/vdc"),
         target: "/dev/md0",
         options: "--allow-destroy=/dev/md0 --size=8m --threads=1",
-        set_up_again: "mdadm --assemble --run /dev/md0 /dev/vda /dev/vdb 2>/dev/null",
-        checked: "/dev/md0",
-        ..device("raid1-liar", "md RAID-1 whose first leg ignores flushes", Lie::FlushIgnored)
-    },
-    Case {
-        set_up: array!("5 --raid-devices=3", "/dev/vda /dev/vdb /dev/vdc"),
-        target: "/dev/md0",
-        options: "--allow-destroy=/dev/md0 --size=8m --threads=1",
-        set_up_again: "mdadm --assemble --run /dev/md0 /dev/vda /dev/vdb /dev/vdc 2>/dev/null",
+        set_up_again: assembled!("/dev/vda /dev/vdb /dev/vdc"),
         checked: "/dev/md0",
         ..device("raid5-liar", "md RAID-5 with a leg that ignores flushes", Lie::FlushIgnored)
     },
@@ -268,6 +318,20 @@ pub const CASES: &[Case] = &[
     Case {
         left: Left::ShortLog,
         ..logged("dm-log-writes-short", "the same without its last tenth")
+    },
+    Case {
+        is_campaign: true,
+        cuts: 3,
+        ..filesystem("campaign", "a campaign on ext4", EXT4, mounted!("-t ext4"), KEPT)
+    },
+    Case {
+        is_campaign: true,
+        cuts: 3,
+        ..device(
+            "campaign-liar",
+            "a campaign on a disk that stores every second write of a flush",
+            Lie::HalfFlush,
+        )
     },
 ];
 

@@ -57,8 +57,8 @@ impl Guest {
         let socket = directory.join("monitor");
         let _ = fs::remove_file(&socket);
         let monitor = format!("unix:{},server,nowait", socket.display());
-        let mut machine = guest.start(&["-monitor", &monitor])?;
-        machine.wait_for("POWERED")?;
+        let mut machine = guest.launch(&["-monitor", &monitor])?;
+        machine.wait_for_one_of(&["POWERED"])?;
         let mut monitor = Monitor::connect(&socket)?;
         monitor.command(&format!("migrate \"exec:cat >'{}'\"", guest.memory.display()))?;
         let begun = Instant::now();
@@ -73,10 +73,10 @@ impl Guest {
         }
     }
 
-    /// Switches the power on.
+    /// Switches the power on, and continues from the saved memory.
     pub fn power_on(&self) -> Result<Machine> {
         let memory = format!("exec:cat '{}'", self.memory.display());
-        let mut machine = self.start(&["-incoming", &memory, "-monitor", "none"])?;
+        let mut machine = self.launch(&["-incoming", &memory, "-monitor", "none"])?;
         // What the console gets before the guest continues is lost.
         let begun = Instant::now();
         while begun.elapsed() < PATIENCE {
@@ -91,7 +91,14 @@ impl Guest {
         bail!("the guest does not continue; it said: {}", machine.said.join("\n"))
     }
 
-    fn start(&self, arguments: &[&str]) -> Result<Machine> {
+    /// Switches the power on and boots.
+    pub fn start(&self) -> Result<Machine> {
+        let mut machine = self.launch(&["-monitor", "none"])?;
+        machine.wait_for_one_of(&["POWERED"])?;
+        Ok(machine)
+    }
+
+    fn launch(&self, arguments: &[&str]) -> Result<Machine> {
         let mut command = Command::new("qemu-system-x86_64");
         command.args(["-machine", "q35", "-accel", "tcg,thread=multi", "-smp", "1", "-m", "640"]);
         command.args(["-no-reboot", "-display", "none", "-serial", "stdio"]);
@@ -132,15 +139,15 @@ impl Machine {
         writeln!(self.input, "{line}").context("the guest's console")
     }
 
-    /// Waits until the guest says a line that begins with `word`, and returns the rest of that.
-    pub fn wait_for(&mut self, word: &str) -> Result<String> {
+    /// Waits until the guest says a line that begins with one of the words, and returns the line.
+    pub fn wait_for_one_of(&mut self, words: &[&str]) -> Result<String> {
         loop {
-            let line = self.next_line(PATIENCE)?;
-            let Some(line) = line else {
-                bail!("the guest hangs before it says {word}; it said: {}", self.said.join("\n"));
+            let Some(line) = self.next_line(PATIENCE)? else {
+                let (words, said) = (words.join(" or "), self.said.join("\n"));
+                bail!("the guest hangs before it says {words}; it said: {said}");
             };
-            if let Some(rest) = line.strip_prefix(word) {
-                return Ok(rest.trim().to_owned());
+            if words.iter().any(|word| line.starts_with(word)) {
+                return Ok(line);
             }
         }
     }

@@ -5,6 +5,7 @@
 mod cases;
 mod machine;
 mod trial;
+mod witness;
 mod write_log;
 
 use crate::cargo;
@@ -71,11 +72,16 @@ pub fn run(root: &Path, options: &Options) -> Result<()> {
     ensure!(!cases.is_empty(), "no case has such a name; there are {}", names());
     let directory = root.join("target/powercut");
     std::fs::create_dir_all(&directory)?;
+    let mut files = Vec::new();
+    for witness in cases.iter().filter_map(|case| case.witness) {
+        files.extend(witness.files()?);
+    }
     let content = Content {
         program: &program,
         script: machine::SCRIPT,
         modules: MODULES,
         tools: TOOLS,
+        files: &files,
         devices: &[],
     };
     let image = lab::make(&root.join("target/lab"), &content)?;
@@ -142,11 +148,13 @@ fn row(case: &Case, sum: &Sum, is_good: bool, seconds: u64) -> String {
     for note in &sum.notes {
         let _ = write!(row, " {note};");
     }
-    if sum.witness_rows > 0 {
+    if let Some(witness) = case.witness {
         let _ = write!(
             row,
-            " SQLite committed {} rows, lost some in {} cuts;",
-            sum.witness_rows, sum.witness_lost
+            " {} committed {} rows, lost some in {} cuts;",
+            witness.name(),
+            sum.witness_rows,
+            sum.witness_lost
         );
     }
     match row.strip_suffix(';') {

@@ -2,6 +2,7 @@
 
 use super::cases::{Case, DISK, Expected, Left};
 use super::machine::{Guest, Machine};
+use super::witness::Witness;
 use super::write_log;
 use anyhow::{Context, Result, bail, ensure};
 use powercut::promises::{self, Promises};
@@ -20,10 +21,6 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// The host, as the guest sees it.
 const HOST: &str = "10.0.2.2";
 
-/// What SQLite's rows are written by: each is promised outside once it is committed.
-const WITNESS: &str = "(sqlite3 /mnt/test.db 'create table t(n)'; n=0; \
-     while n=$((n+1)); sqlite3 /mnt/test.db \"insert into t values($n)\"; do echo \"ROW $n\"; done) &";
-
 /// What cuts showed.
 #[derive(Default)]
 pub struct Sum {
@@ -37,7 +34,7 @@ pub struct Sum {
     pub broken: u64,
     /// What the witness says, filesystems that did not mount.
     pub notes: BTreeSet<String>,
-    /// Rows that SQLite had committed before the cuts.
+    /// Rows that the witness had committed before the cuts.
     pub witness_rows: u64,
     /// Cuts after which such a row was gone.
     pub witness_lost: u64,
@@ -59,8 +56,8 @@ pub struct Trials<'a> {
     case: &'a Case,
     guest: &'a Guest,
     disks: &'a [Nbd],
-    /// The formatted image of vda.
-    image: Vec<u8>,
+    /// What each disk holds at first.
+    images: Vec<Vec<u8>>,
     /// Where the promises are kept.
     promises: PathBuf,
     server: Child,
@@ -83,7 +80,7 @@ impl<'a> Trials<'a> {
         guest: &'a Guest,
         disks: &'a [Nbd],
     ) -> Result<Trials<'a>> {
-        let image = image(&directory.join("image"), case)?;
+        let images = vec![image(directory, case)?, vec![0; DISK as usize], vec![0; DISK as usize]];
         let promises = directory.join("promises").join(case.name);
         let _ = fs::remove_dir_all(&promises);
         fs::create_dir_all(&promises)?;
@@ -98,11 +95,35 @@ impl<'a> Trials<'a> {
         BufReader::new(server.stdout.take().context("no output")?).read_line(&mut line)?;
         let port = line.trim().rsplit(':').next().unwrap_or_default().parse();
         let port = port.with_context(|| format!("the server's address is '{}'", line.trim()))?;
-        Ok(Trials { case, guest, disks, image, promises, server, port })
+        let mut trials = Trials { case, guest, disks, images, promises, server, port };
+        if !case.prepare.is_empty() {
+            trials.prepare()?;
+        }
+        Ok(trials)
+    }
+
+    /// Makes on disks that honour flushes what was there long before the cut.
+    fn prepare(&mut self) -> Result<()> {
+        for (nbd, image) in self.disks.iter().zip(&self.images) {
+            nbd.replace(LyingDisk::holding(image, Lie::Honest, 0));
+        }
+        let mut machine = self.guest.power_on()?;
+        machine.send(&format!(
+            "{} && sync && echo PREPARED || echo NOT PREPARED",
+            self.case.prepare
+        ))?;
+        let line = machine.wait_for_one_of(&["PREPARED", "NOT PREPARED"])?;
+        ensure!(line == "PREPARED", "{}", machine.said().join("\n"));
+        drop(machine);
+        self.images = self.disks.iter().map(|nbd| nbd.read(0, DISK as usize)).collect();
+        Ok(())
     }
 
     /// Cuts the power so often; of a storage that loses data, until it is found.
     pub fn run(&self, cuts: u64, seed: u64) -> Result<Sum> {
+        if self.case.is_campaign {
+            return self.campaign(cuts, seed);
+        }
         let mut sum = Sum::default();
         for cut in 0..cuts {
             let seed = SplitMix64::nth(seed, cut);
@@ -126,12 +147,9 @@ impl<'a> Trials<'a> {
 
     /// Puts fresh disks in.
     fn put_in(&self, seed: u64) {
-        for (at, (nbd, lie)) in self.disks.iter().zip(self.case.lies).enumerate() {
-            let seed = SplitMix64::nth(seed, at as u64);
-            let disk = match at {
-                0 => LyingDisk::holding(&self.image, lie, seed),
-                _ => LyingDisk::new(DISK as usize, lie, seed),
-            };
+        let disks = self.disks.iter().zip(&self.images).zip(self.case.lies).zip(0..);
+        for (((nbd, image), lie), at) in disks {
+            let disk = LyingDisk::holding(image, lie, SplitMix64::nth(seed, at));
             nbd.replace(disk.tearing_at(self.case.atom));
         }
     }
@@ -146,22 +164,24 @@ impl<'a> Trials<'a> {
             true => set_up,
             false => self.case.set_up_again,
         };
-        let witness = if self.case.has_witness { WITNESS } else { "" };
+        let witness = self.case.witness.map(Witness::commit_rows).transpose()?.unwrap_or_default();
         machine.send(&format!(
             "{set_up} && {{ {witness} fathom powercut write {target} --to={HOST}:{} --seed={seed} \
              {options} & }} || echo NOT SET UP",
             self.port
         ))?;
         let run = self.wait_for_promises(&mut machine, &before, 5 + random.below(60))?;
-        if self.case.has_witness {
+        if let Some(witness) = self.case.witness {
             let row = format!("ROW {}", 1 + random.below(5));
             while !machine.said().contains(&row) {
-                machine.next_line(PATIENCE)?.context("SQLite commits nothing")?;
+                if machine.next_line(PATIENCE)?.is_none() {
+                    bail!("{} commits nothing: {}", witness.name(), machine.said().join("\n"));
+                }
             }
         }
         std::thread::sleep(Duration::from_millis(random.below(100)));
         let rows = machine.said().iter().filter_map(|line| line.strip_prefix("ROW ")).next_back();
-        let rows: u64 = rows.map_or(Ok(0), str::parse).context("a row of SQLite")?;
+        let rows: u64 = rows.map_or(Ok(0), str::parse).context("a row of the witness")?;
         self.cut(machine)?;
         self.check(run, rows, sum)
     }
@@ -174,7 +194,7 @@ impl<'a> Trials<'a> {
         }
         // The log is written after the acknowledgements that it is about: the tester alone is killed.
         machine.send("killall -9 fathom; sleep 1; dmsetup remove logged && echo LOGGED")?;
-        machine.wait_for("LOGGED")?;
+        machine.wait_for_one_of(&["LOGGED"])?;
         drop(machine);
         let log = self.disks[1].read(0, DISK as usize);
         let writes = write_log::parse(&log)?;
@@ -234,11 +254,7 @@ impl<'a> Trials<'a> {
         let Case { set_up_again, checked, .. } = self.case;
         let check =
             format!("fathom powercut check {checked} --from={HOST}:{} --run={run:016x}", self.port);
-        let witness = if self.case.has_witness {
-            "echo WITNESS $(sqlite3 /mnt/test.db 'pragma integrity_check; select max(n) from t' 2>&1); "
-        } else {
-            ""
-        };
+        let witness = self.case.witness.map(Witness::check_rows).transpose()?.unwrap_or_default();
         let mut machine = self.guest.power_on()?;
         machine.send(&format!(
             "if {set_up_again}; then {witness} {check} >/tmp/report 2>&1; echo CHECKED $?; \
@@ -246,43 +262,91 @@ impl<'a> Trials<'a> {
              head -c 20000 /tmp/report; umount /mnt 2>/dev/null; mdadm --stop /dev/md0 2>/dev/null; sync; \
              echo OFF"
         ))?;
-        machine.wait_for("OFF")?;
+        machine.wait_for_one_of(&["OFF"])?;
         let said = machine.said().to_vec();
         let report = || said.join("\n");
-        let promises = self.read(run)?;
-        let found = promises.checks.last().with_context(|| format!("no check: {}", report()))?;
-        ensure!(found.is_cut, "the check does not count as a cut: {}", report());
-        let judged = || found.classes.iter().filter(|class| class.class.promises());
-        sum.cuts += 1;
-        sum.checked += judged().map(|class| class.checked()).sum::<u64>();
-        sum.broken += found.broken();
-        sum.bad_cuts += u64::from(found.broken() > 0);
-        if found.broken() > 0 {
+        let broken = sum.broken;
+        self.add(run, sum).with_context(&report)?;
+        if sum.broken > broken {
             fs::write(self.promises.join("report.txt"), report())?;
         }
         if said.iter().any(|line| line.starts_with("UNMOUNTABLE")) {
             sum.notes.insert("does not mount after the cut".to_owned());
         }
-        if let Some(witness) = said.iter().find_map(|line| line.strip_prefix("WITNESS")) {
+        if let Some((witness, answer)) = self.case.witness.zip(answer(&said)) {
             sum.witness_rows += rows;
-            let kept = witness.trim().strip_prefix("ok ").and_then(|n| n.parse::<u64>().ok());
+            let kept = answer.strip_prefix("ok ").and_then(|n| n.parse::<u64>().ok());
             if kept.unwrap_or(0) < rows {
+                let name = witness.name();
                 sum.witness_lost += 1;
-                sum.notes.insert(format!("SQLite had committed {rows} rows: {}.", witness.trim()));
+                sum.notes.insert(format!("{name} had committed {rows} rows: {answer}."));
             }
         }
         Ok(())
     }
+
+    /// Adds the check of a run.
+    fn add(&self, run: u64, sum: &mut Sum) -> Result<()> {
+        let promises = self.read(run)?;
+        let found = promises.checks.last().context("no check")?;
+        ensure!(found.is_cut, "the check does not count as a cut");
+        let judged = found.classes.iter().filter(|class| class.class.promises());
+        sum.cuts += 1;
+        sum.checked += judged.map(|class| class.checked()).sum::<u64>();
+        sum.broken += found.broken();
+        sum.bad_cuts += u64::from(found.broken() > 0);
+        Ok(())
+    }
+
+    /// Runs a campaign, which begins again after each start of the guest. Its command for the cut is
+    /// heard here, as by a power switch.
+    fn campaign(&self, cuts: u64, seed: u64) -> Result<Sum> {
+        const MARK: &str = "CUT-THE-POWER";
+        let Case { set_up, target, options, .. } = self.case;
+        self.put_in(seed);
+        let command = format!(
+            "fathom powercut campaign {target} --to={HOST}:{} --cuts={cuts} --cut-after=1 --seed={seed} \
+             --cut='echo {MARK} >/dev/ttyS0; sleep 60' {options}",
+            self.port
+        );
+        // One start for the first writes, one after each cut.
+        for start in 0..=cuts {
+            let mut machine = self.guest.start()?;
+            machine.send(&format!("{set_up} && {command}; echo; echo ENDED $?"))?;
+            let line = machine.wait_for_one_of(&[MARK, "ENDED"])?;
+            let is_end = line.starts_with("ENDED");
+            ensure!(is_end == (start == cuts), "start {start}: {}", machine.said().join("\n"));
+            drop(machine);
+            self.disks.iter().for_each(Nbd::cut);
+        }
+        let mut sum = Sum::default();
+        for run in self.runs()? {
+            self.add(run, &mut sum)?;
+        }
+        Ok(sum)
+    }
+}
+
+/// What the witness says of itself after the cut.
+fn answer(said: &[String]) -> Option<&str> {
+    said.iter().find_map(|line| line.strip_prefix("WITNESS")).map(str::trim)
 }
 
 /// The image of vda: formatted by a program of this machine, or zeros.
-fn image(path: &Path, case: &Case) -> Result<Vec<u8>> {
+fn image(directory: &Path, case: &Case) -> Result<Vec<u8>> {
     let [program, arguments @ ..] = case.format else { return Ok(vec![0; DISK as usize]) };
-    fs::File::create(path)?.set_len(DISK)?;
-    let output = testbed::command(program).args(arguments).arg(path).output();
-    let output = output.with_context(|| (*program).to_owned())?;
+    let path = directory.join("image");
+    fs::File::create(&path)?.set_len(DISK)?;
+    let mut format = testbed::command(program);
+    format.args(arguments);
+    if let Some(witness) = case.witness
+        && let Some(files) = witness.initial_files(directory)?
+    {
+        format.arg("-d").arg(files);
+    }
+    let output = format.arg(&path).output().with_context(|| (*program).to_owned())?;
     ensure!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
-    let image = fs::read(path)?;
-    fs::remove_file(path)?;
+    let image = fs::read(&path)?;
+    fs::remove_file(&path)?;
     Ok(image)
 }

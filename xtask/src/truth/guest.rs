@@ -55,6 +55,7 @@ pub fn run(
         script: &script,
         modules: &MODULES,
         tools: &tools,
+        files: &[],
         devices: &[],
     };
     let said = lab::boot(&root.join("target/lab"), &content)?;
