@@ -266,7 +266,7 @@ impl<'a> Trials<'a> {
         let said = machine.said().to_vec();
         let report = || said.join("\n");
         let broken = sum.broken;
-        self.add(run, sum).with_context(&report)?;
+        self.add(run, sum).with_context(report)?;
         if sum.broken > broken {
             fs::write(self.promises.join("report.txt"), report())?;
         }
