@@ -5,7 +5,7 @@ use crate::sector::{SECTOR, Sector};
 use crate::session::{Session, Stream, TargetShape, Write};
 use engine::kernel;
 use rustix::fs::{FallocateFlags, OFlags};
-use rustix::io::ReadWriteFlags;
+use rustix::io::{Errno, ReadWriteFlags};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, IoSlice};
 use std::os::fd::AsFd;
@@ -206,10 +206,19 @@ impl Storage for FileStorage {
     }
 }
 
+/// A file that the checker wants to read.
+enum Found {
+    File(File),
+    /// It is not there.
+    Missing,
+    /// The filesystem or the device cannot give it.
+    Unreadable,
+}
+
 /// Reads what a stream wrote. Opens nothing for writing.
 pub struct Reader {
-    /// `None` if the file is not there.
-    file: Option<File>,
+    /// Not used by classes that write files of a directory.
+    file: Found,
     directory: Option<PathBuf>,
     start: u64,
     buffer: AlignedBuffer,
@@ -219,12 +228,13 @@ impl Reader {
     /// Opens what a stream wrote, with O_DIRECT if the filesystem supports it.
     ///
     /// # Errors
-    /// The error of the kernel. A missing file is none: that is a result.
+    /// The error of the kernel. A missing file, or one that a damaged filesystem cannot give, is none:
+    /// that is a result.
     pub fn open(target: &Path, shape: TargetShape, stream: &Stream) -> io::Result<Reader> {
         let path = path_of(target, shape, stream);
         let buffer = AlignedBuffer::new(256 << 10);
         let (file, directory) = match stream.class.is_of_files() {
-            true => (None, Some(path)),
+            true => (Found::Missing, Some(path)),
             false => (open_past_cache(&path)?, None),
         };
         Ok(Reader { file, directory, start: stream.start, buffer })
@@ -243,23 +253,40 @@ impl Reader {
     ) -> io::Result<()> {
         let Some(directory) = &self.directory else {
             let length = usize::from(sectors) * SECTOR;
-            if let Some(file) = &self.file {
+            if let Found::File(file) = &self.file {
                 read_range(file, self.start + offset, length, &mut self.buffer, found);
             }
-            found.resize(sectors.into(), Sector::Missing);
+            found.resize(sectors.into(), self.file.sector());
             return Ok(());
         };
-        if let Some(file) = open_past_cache(&directory.join(slot.to_string()))? {
+        let file = open_past_cache(&directory.join(slot.to_string()))?;
+        if let Found::File(file) = &file {
             // More than any promise, so that a file that grew is noticed.
             let most = 256 << 10;
             let length = usize::try_from(file.metadata()?.len()).unwrap_or(most).min(most);
-            read_range(&file, 0, length, &mut self.buffer, found);
+            read_range(file, 0, length, &mut self.buffer, found);
+        }
+        if found.is_empty() {
+            found.resize(sectors.into(), file.sector());
         }
         Ok(())
     }
 }
 
-fn open_past_cache(path: &Path) -> io::Result<Option<File>> {
+impl Found {
+    /// A sector of which nothing was read.
+    fn sector(&self) -> Sector {
+        match self {
+            Found::Unreadable => Sector::Unreadable,
+            Found::File(_) | Found::Missing => Sector::Missing,
+        }
+    }
+}
+
+/// What a cut may leave of metadata and media, as the kernel reports it.
+const DAMAGE: [Errno; 5] = [Errno::IO, Errno::UCLEAN, Errno::BADMSG, Errno::NODATA, Errno::NOTDIR];
+
+fn open_past_cache(path: &Path) -> io::Result<Found> {
     let direct = OFlags::DIRECT.bits() as i32;
     let opened = OpenOptions::new().read(true).custom_flags(direct).open(path);
     let opened = match opened {
@@ -267,8 +294,11 @@ fn open_past_cache(path: &Path) -> io::Result<Option<File>> {
         other => other,
     };
     match opened {
-        Ok(file) => Ok(Some(file)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Ok(file) => Ok(Found::File(file)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Found::Missing),
+        Err(error) if Errno::from_io_error(&error).is_some_and(|e| DAMAGE.contains(&e)) => {
+            Ok(Found::Unreadable)
+        }
         Err(error) => Err(error),
     }
 }
@@ -356,6 +386,13 @@ mod tests {
             fs::read_dir(path).unwrap().for_each(|e| fs::remove_file(e.unwrap().path()).unwrap());
         });
         assert_eq!((gone.kept, gone.losses.is_empty()), (0, false));
+        // What should be a directory is none: its files cannot be read.
+        let damaged = round(Class::Rename, 8, |path| {
+            fs::remove_dir_all(path).unwrap();
+            fs::write(path, []).unwrap();
+        });
+        let is_unreadable = |loss: &crate::check::Loss| loss.spoiled.unreadable == loss.sectors;
+        assert!(damaged.kept == 0 && damaged.losses.iter().all(is_unreadable), "{damaged:?}");
     }
 
     #[test]

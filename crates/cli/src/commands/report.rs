@@ -28,7 +28,7 @@ pub struct Arguments {
     runs: Vec<String>,
     /// File to write, by its ending: html (the whole report in one file), md or csv (the figures with
     /// their intervals), svg, png or pdf (one picture); repeatable.
-    #[arg(short, long, value_name = "FILE", required = true, value_parser = output)]
+    #[arg(short, long, value_name = "FILE", value_parser = output)]
     output: Vec<PathBuf>,
     /// Picture for svg, png and pdf: varied (figures over the varied options), iops, bandwidth,
     /// latency, percentiles, heatmap, depth, cpu or bytes; the second one of a kind is heatmap-2, and so
@@ -79,6 +79,13 @@ fn output(text: &str) -> Result<PathBuf, String> {
 
 /// Writes the files. 0: done; 1: a file could not be written; 2: usage error.
 pub fn main(arguments: &Arguments) -> Result<u8> {
+    if arguments.output.is_empty() {
+        let first = &arguments.runs[0];
+        return Err(Refusal::usage(format!(
+            "report: name a file to write, such as '-o report.html'; 'fathom runs show {first}' prints \
+             a run here"
+        )));
+    }
     let runs = named(&arguments.runs);
     let seen = |set: RecordSet| if arguments.share { formats::shareable(&set) } else { set };
     let loaded = runs.iter().map(|(name, path)| load(name, path, runs.len() == 1, &seen));

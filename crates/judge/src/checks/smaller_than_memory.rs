@@ -7,7 +7,7 @@ pub(super) const CHECK: Check = Check {
     id: "smaller-than-memory",
     question: "Does the working set of buffered jobs fit into memory?",
     evidence: "the regions of buffered jobs, compared with the memory of the machine or of its control group",
-    threshold: "warning when the working set of buffered reads is smaller than the memory; note when only buffered writes use it",
+    threshold: "warning when the working set of buffered reads is smaller than the memory; note when only buffered writes use it, unless 64 of them or fewer are followed by a synchronisation",
     reason: "a block that was read once stays in memory while there is room; only a larger working set is read from the device again",
     cause: "the page cache holds the whole working set",
     remedy: || set("direct", 1).or(raise(["size"]).ending("above the machine's memory")),
@@ -30,6 +30,9 @@ fn about(case: &Case, part: &Part) -> Option<Finding> {
         return None;
     }
     let reads = part.ios(Direction::Read) > 0;
+    if !reads && is_sent_on(part) {
+        return None;
+    }
     let text = format!(
         "the working set of the buffered job is {}, smaller than the {} of memory",
         size(set as f64),
@@ -41,6 +44,15 @@ fn about(case: &Case, part: &Part) -> Option<Finding> {
         Figure::new("memory", memory as f64, "bytes"),
     ];
     Some(CHECK.about(part, severity, text).figures(figures).cause(cause(case, part)))
+}
+
+/// Writes between two synchronisations, at most, of a job that the page cache does not answer.
+const WRITES_PER_SYNC_MAX: u64 = 64;
+
+/// Whether the writes reach the device one by one or few together: as a database writes its log.
+fn is_sent_on(part: &Part) -> bool {
+    let syncs = part.metrics.sync.count.saturating_mul(WRITES_PER_SYNC_MAX);
+    part.setting("sync").is_some() || syncs >= part.ios(Direction::Write)
 }
 
 /// A device that delivered so small a share of what was read was hardly asked.
@@ -104,5 +116,14 @@ mod tests {
         );
         record.facts.environment.cgroup.memory_max = Some(Bytes(1 << 29));
         assert!(findings(&record, CHECK.id).is_empty(), "more than the group may use");
+    }
+
+    #[test]
+    fn a_log_that_is_synchronised_is_not_told_to_be_direct() {
+        let mut record = record(vec![job("log", Direction::Write, 10)]);
+        record.jobs[0].workload.direct = false;
+        assert_eq!(the_finding(&record, CHECK.id).severity, Severity::Note);
+        record.jobs[0].workload.settings = [("sync".into(), "dsync".into())].into();
+        assert!(findings(&record, CHECK.id).is_empty());
     }
 }
