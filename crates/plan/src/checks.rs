@@ -62,6 +62,7 @@ fn first_overlap(workers: &[Worker], list: &[(u64, u64, usize)]) -> Option<(usiz
             && start < reach
             && at != other
             && together(&workers[at], &workers[other])
+            && !stride_apart(&workers[at], &workers[other])
         {
             return Some((other.min(at), other.max(at)));
         }
@@ -70,6 +71,21 @@ fn first_overlap(workers: &[Worker], list: &[(u64, u64, usize)]) -> Option<(usiz
         }
     }
     None
+}
+
+/// Whether the zones of one worker lie in the gaps between those of the other.
+fn stride_apart(a: &Worker, b: &Worker) -> bool {
+    let (Some(one), Some(other)) = (a.placing.strides, b.placing.strides) else { return false };
+    let period = one.range.saturating_add(one.skip);
+    let (Some(first), Some(second)) = (a.files.first(), b.files.first()) else { return false };
+    let distance =
+        (i128::from(first.start) - i128::from(second.start)).rem_euclid(period.max(1).into());
+    let is_alike = (one.range, one.skip) == (other.range, other.skip);
+    let is_alone = a.files.len() == 1 && b.files.len() == 1;
+    is_alike
+        && is_alone
+        && distance >= i128::from(one.range)
+        && i128::from(period) - distance >= i128::from(one.range)
 }
 
 fn together(a: &Worker, b: &Worker) -> bool {

@@ -1,5 +1,5 @@
 use crate::support::*;
-use job::{Engine, Job, LockFile, ReadWrite};
+use job::{Engine, Job, LockFile, ReadWrite, ZoneMode};
 use plan::{Policy, Problem, ProblemKind::*};
 use record::{Bytes, DeviceKind, DirectLimits, Facts, TargetKind, Use};
 
@@ -259,6 +259,20 @@ fn devices_are_watched_from_the_stack_down() {
     assert_eq!(names, ["md0", "sda", "sdc", "loop0"]);
     assert_eq!(plan.disks[0].members, ["sda", "sdc"]);
     assert!(plan.disks[1..].iter().all(|d| d.members.is_empty()));
+}
+
+#[test]
+fn writers_that_stride_over_each_others_zones_are_not() {
+    let text = "write the same places of x at the same time";
+    let mut job = on("x", ReadWrite::Write, 4096);
+    (job.target.size, job.identity.numjobs) = (bytes(MIB), Some(2));
+    job.zones.mode = ZoneMode::Strided;
+    (job.zones.size, job.zones.range, job.zones.skip) = (Bytes(8192), Bytes(8192), bytes(8192));
+    assert!(says(&plan(&[job.clone()], &machine()), text));
+    job.target.offset_increment = bytes(8192);
+    assert!(!says(&plan(&[job.clone()], &machine()), text));
+    job.target.offset_increment = bytes(4096);
+    assert!(says(&plan(&[job], &machine()), text));
 }
 
 #[test]
