@@ -357,6 +357,13 @@ pub struct JobRecord {
     /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_sync: Option<Nanos>,
+    /// Time to open its files before the window, creation included (`create_on_open`); `None` if it
+    /// opened none, or read them in first (`pre_read`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opening: Option<Nanos>,
+    /// Time to close its files after the window; `None` if it opened none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub closing: Option<Nanos>,
     /// Number of zones that were reset before they were rewritten; `None` without `zonemode=zbd`.
     #[serde(default)]
     pub zone_resets: Option<u64>,

@@ -12,6 +12,7 @@ mod source;
 #[cfg(test)]
 pub(crate) mod testing;
 
+use crate::clock::Clock;
 use crate::engines::offload::Offload;
 use crate::engines::{RingVisitor, visit_ring};
 use crate::files::{FileError, OpenFiles, pre_read};
@@ -23,7 +24,7 @@ use crate::sys::thread;
 use failure::{Failure, step};
 use link::SupervisorLink;
 use plan::Worker;
-use record::WorkerState;
+use record::{Nanos, WorkerState};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Runs worker `index` in the calling thread, from set-up to its record. Never panics: a bug in one
@@ -103,7 +104,10 @@ fn set_up_and_run<'w>(
         shared.trace.line("mem", &format!("Alloc {bytes} for buffers"));
     }
     let _locked = lock_memory(worker.buffers.lockmem.0).map_err(step("lock memory (lockmem)"))?;
+    let begun = shared.clock.now();
     let files = open_files(shared, index)?;
+    let opens = worker.queue.engine.opens_files() && !worker.layout.pre_read;
+    builder.job.opening = opens.then(|| Nanos(shared.clock.now() - begun));
     shared.live[index].set_state(WorkerState::Initialized);
     let buffers = &mut buffers;
     let ready = loops::ReadyWorker { shared, index, buffers, files, link, builder };
@@ -158,7 +162,10 @@ fn close_files(
     let worker = &shared.plan.workers[index];
     shared.live[index].set_state(WorkerState::Finishing);
     (0..worker.files.len() as u32).for_each(|file| trace_file(shared, index, file, "fd close"));
+    let begun = shared.clock.now();
     let mut results = vec![files.close_all()];
+    let opens = worker.queue.engine.opens_files();
+    builder.job.closing = opens.then(|| Nanos(shared.clock.now() - begun));
     if worker.selection.unlink && worker.queue.engine.has_targets() {
         results.push(files.unlink_all());
     }
