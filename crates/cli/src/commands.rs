@@ -171,6 +171,10 @@ subcommands! {
     /// Run as fio: same options, same output. Also when called as `fio`.
     #[command(disable_help_flag = true)]
     Fio(RawArguments) => |raw: &RawArguments| Ok(run::main(Dialect::Fio, &raw.words)),
+    /// Run as IOR on one host: same options, tables and summary, then what they leave out. Also when
+    /// called as `ior`.
+    #[command(disable_help_flag = true)]
+    Ior(RawArguments) => |raw: &RawArguments| compat::main(compat::ior::main, &raw.words),
     /// Run as IOzone: same tests and tables, then what answered each of them. Also when called as
     /// `iozone`.
     #[command(disable_help_flag = true)]
@@ -187,6 +191,7 @@ pub fn named_tool(name: &str) -> Option<Tool> {
         "diskspd" => Some(|words| compat::main(compat::diskspd::main, words)),
         "fio" => Some(|words| Ok(run::main(Dialect::Fio, words))),
         "hdparm" => Some(|words| compat::main(compat::hdparm::main, words)),
+        "ior" => Some(|words| compat::main(compat::ior::main, words)),
         "iozone" => Some(|words| compat::main(compat::iozone::main, words)),
         _ => None,
     }

@@ -31,6 +31,7 @@ pub use operation::Operation;
 pub use parse::{Request, parse};
 pub use runs::{Iozone, RunContext};
 pub use source::Source;
+pub(crate) use source::source_of;
 pub use table::Sheet;
 pub use terminology::TERMINOLOGY;
 pub use text::{Banner, head, report, sheets};

@@ -8,6 +8,7 @@ pub mod dd;
 pub mod diskspd;
 mod footer;
 pub mod hdparm;
+pub mod ior;
 pub mod iozone;
 mod runs;
 mod usage;

@@ -1,6 +1,6 @@
 //! No option of fathom's is left in what a tool's user reads.
 
-use crate::{dd, diskspd, hdparm, iozone};
+use crate::{dd, diskspd, hdparm, ior, iozone};
 use judge::checks::ALL;
 use record::{Term, Terminology};
 use std::collections::BTreeSet;
@@ -14,13 +14,14 @@ fn dd(operands: &str) -> Terminology {
     dd::DdCommand::parse(&operands).unwrap().terminology()
 }
 
-fn terminologies() -> [Terminology; 6] {
+fn terminologies() -> [Terminology; 7] {
     [
         dd("if=a of=b"),
         dd("if=a of=/dev/null"),
         dd("if=/dev/zero of=b count=1"),
         diskspd::TERMINOLOGY,
         hdparm::TERMINOLOGY,
+        ior::TERMINOLOGY,
         iozone::TERMINOLOGY,
     ]
 }

@@ -48,7 +48,7 @@ pub use job::{
 pub use job::{NvmeOptions, NvmeWriteMode, PlacementSelect, PlacementUse, ProtectionChecks};
 pub use job::{ObjectMix, ObjectWork};
 pub use job::{Payload, PriorityShare, Protocol, Secret, StoreKind, Tls};
-pub use machine::{Shortage, shortages};
+pub use machine::{Shortage, filesystem, shortages};
 pub use model::{
     Access, BlockPlan, Cgroup, DiskWatch, File, FileOrder, FileSelection, FlowPart, LatencySearch,
     Limits, Measuring, ObjectSet, Objects, Pacing, Pattern, Placement, Placing, Plan, Prepare,

@@ -20,7 +20,7 @@ pub(crate) fn directory_above<'a>(
 }
 
 /// Filesystem a file lies on, or would.
-pub(crate) fn filesystem<'a>(facts: &'a Facts, path: &'a str) -> Option<&'a FilesystemFacts> {
+pub fn filesystem<'a>(facts: &'a Facts, path: &'a str) -> Option<&'a FilesystemFacts> {
     let own = facts.targets.get(path).and_then(|t| t.filesystem.as_ref());
     own.or_else(|| directory_above(facts, path).and_then(|(_, d)| d.filesystem.as_ref()))
 }

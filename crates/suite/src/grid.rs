@@ -172,13 +172,13 @@ fn value_of<'a>(at: &'a [Coordinate], dimension: &str) -> &'a str {
 }
 
 /// The name of the most telling figure of a set: bandwidth if all blocks are large (64 KiB and
-/// more) or the work is IOzone's, otherwise IOPS.
+/// more) or the work is IOzone's or IOR's, otherwise IOPS.
 pub fn usual_measure(set: &RecordSet) -> &'static str {
     const LARGE: u64 = 64 << 10;
     let jobs = || set.runs.iter().flat_map(|run| &run.jobs);
     let smallest = jobs().flat_map(|job| job.directions().map(|d| job.workload.block_size[d].0));
     let large = smallest.min().is_some_and(|least| least.0 >= LARGE);
-    if large || set.kind == "iozone" { "bandwidth" } else { "iops" }
+    if large || matches!(set.kind.as_str(), "iozone" | "ior") { "bandwidth" } else { "iops" }
 }
 
 impl Grid {

@@ -1,8 +1,6 @@
 //! The parsers that take what users and peers give them.
 
-use compat::diskspd::{DiskspdCommand, ParseContext, Spans};
-use compat::iozone::{Iozone, Request, RunContext};
-use compat::{dd, hdparm, iozone};
+use super::other_tools::{dd_or_hdparm, diskspd, diskspd_profile, ior, iozone, lines};
 use job::options;
 use job::value::Units;
 use job::{Dialect, Inputs, Job, Keywords};
@@ -11,11 +9,9 @@ use live::plain::Plain;
 use live::{Intervals, json};
 use objects::credentials::{Credentials, ProcessContext};
 use objects::{Protocol, Security, Verb, answer};
-use record::{Bytes, Facts, TargetFacts, TargetKind};
 use std::io;
 use std::path::Path;
 use std::time::SystemTime;
-use suite::Suite;
 use trace::ftr::AnyTrace;
 use trace::{Adjust, Recording};
 
@@ -210,6 +206,29 @@ pub const TARGETS: &[Target] = &[
         run: iozone,
     },
     Target {
+        name: "ior",
+        words: &[
+            "-a\nAIO\n",
+            "-b4k\n",
+            "-t\n4k\n",
+            "-s3\n",
+            "-N2\n",
+            "-wrk\n",
+            "-F\n",
+            "-zz\n",
+            "-C\n",
+            "-ZZ\n",
+            "-o\na@b\n",
+            "-O\nsummaryFormat=JSON,",
+            "refNum=-1\n",
+            "--posix.odirect\n",
+            "-WR\n",
+            "-D=1\n",
+            "-u\n",
+        ],
+        run: ior,
+    },
+    Target {
         name: "dd",
         words: &[
             "if=a\n",
@@ -392,34 +411,6 @@ fn set(name: &str, input: &[u8]) -> String {
 }
 
 /// One argument a line.
-fn diskspd(input: &[u8]) -> String {
-    diskspd_call(&lines(input), b"<Profile/>")
-}
-
-fn diskspd_profile(input: &[u8]) -> String {
-    diskspd_call(&["-Xprofile".into(), "-d1".into(), "t.dat".into()], input)
-}
-
-/// A call understood is shown, and its jobs are made for files of 1 MiB.
-fn diskspd_call(arguments: &[String], profile: &[u8]) -> String {
-    let outside = ParseContext { read: &|_| Ok(profile.to_vec()), seed: 1 };
-    let call = match DiskspdCommand::parse(arguments, &outside) {
-        Ok(call) => call,
-        Err(usage) => return usage.to_string(),
-    };
-    let mut facts = Facts::default();
-    for (path, _) in call.files() {
-        let file =
-            TargetFacts { kind: TargetKind::File, size: Bytes(1 << 20), ..Default::default() };
-        facts.targets.insert(path, file);
-    }
-    let jobs = match Spans::new(&call.profile, &facts) {
-        Ok(spans) => format!("{:?}", spans.steps()),
-        Err(unsuitable) => unsuitable.to_string(),
-    };
-    jobs + &call.show(arguments)
-}
-
 fn frames(input: &[u8]) -> String {
     let client = remote::read::<remote::FromClient>(input, remote::LIMIT_SUBMISSION);
     let server = remote::read::<remote::FromServer>(input, remote::LIMIT_RECORD);
@@ -428,52 +419,6 @@ fn frames(input: &[u8]) -> String {
         Err(error) => error.to_string(),
     };
     told(client.map(drop)) + &told(server.map(drop))
-}
-
-/// One argument a line. A call understood is made into its runs, its grid into nothing endless.
-fn iozone(input: &[u8]) -> String {
-    match iozone::parse(&lines(input)) {
-        Ok(Request::Run(call)) => {
-            let mut runs = Iozone::new(&call, RunContext { cpus: 2, seed: 1 });
-            format!("{:?}, {:?} at most", runs.next(), call.largest())
-        }
-        Ok(Request::Help) => "help".into(),
-        Ok(Request::Version) => "version".into(),
-        Err(usage) => usage.to_string(),
-    }
-}
-
-/// One argument a line; what both name holds 1 MiB.
-fn dd_or_hdparm(input: &[u8]) -> String {
-    let arguments = lines(input);
-    let target = TargetFacts {
-        kind: TargetKind::File,
-        size: Bytes(1 << 20),
-        readable: true,
-        ..TargetFacts::default()
-    };
-    let copied = dd::DdCommand::parse(&arguments).and_then(|call| {
-        let mut facts = Facts::default();
-        let paths = call.read().into_iter().chain(call.written());
-        // Each file is another one.
-        facts.targets = paths
-            .map(|path| (path.to_owned(), TargetFacts { canonical: path.into(), ..target.clone() }))
-            .collect();
-        let work = call.work(&facts)?;
-        Ok(format!("{:?} and {} I/Os", work.arguments, work.recording().ios))
-    });
-    let timed = hdparm::HdparmCommand::parse(&arguments).and_then(|call| {
-        let large = TargetFacts { size: Bytes(8 << 30), ..target };
-        let path = call.targets.first().cloned().unwrap_or_default();
-        let runs = call.timings().map(|timing| call.arguments(timing, &path, &large));
-        Ok(format!("{:?}", runs.collect::<Result<Vec<_>, _>>()?))
-    });
-    let told = |told: Result<String, compat::Usage>| told.unwrap_or_else(|usage| usage.to_string());
-    told(copied) + &told(timed)
-}
-
-fn lines(input: &[u8]) -> Vec<String> {
-    String::from_utf8_lossy(input).lines().map(Into::into).collect()
 }
 
 /// As an error, as each store's list and as the name of an upload.

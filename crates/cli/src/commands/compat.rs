@@ -3,6 +3,7 @@
 pub mod dd;
 pub mod diskspd;
 pub mod hdparm;
+pub mod ior;
 pub mod iozone;
 mod remarks;
 

@@ -12,6 +12,7 @@ mod documents;
 mod examples;
 mod hdparm;
 mod import;
+mod ior;
 mod iozone;
 mod packaging;
 mod python;

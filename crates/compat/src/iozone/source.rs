@@ -21,7 +21,7 @@ const SHARE_MIN: f64 = 0.1;
 
 /// What answered a run. Devices are counted where enough was moved to be counted; what a check found
 /// there decides. Below that, pages of the files in the page cache tell.
-pub(super) fn source_of(record: &RunRecord, judged: &Judged) -> Source {
+pub(crate) fn source_of(record: &RunRecord, judged: &Judged) -> Source {
     if judged.findings.iter().any(|finding| finding.check == "served-from-cache") {
         return Source::Memory;
     }

@@ -127,8 +127,7 @@ fn check_workbook(call: &IozoneCommand) -> Result<()> {
 }
 
 fn banner(call: &IozoneCommand, command: &str, machine: &Facts) -> String {
-    // As date(1) shows it in the C locale.
-    let began = chrono::Local::now().format("%a %b %e %H:%M:%S %Y").to_string();
+    let began = remarks::now();
     let uname = format!("Linux {} {} {}", machine.hostname, machine.kernel, machine.architecture);
     let version = env!("CARGO_PKG_VERSION");
     head(call, &Banner { version, began: &began, command, uname: &uname })

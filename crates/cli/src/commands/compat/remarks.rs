@@ -18,6 +18,11 @@ pub fn refused(usage: Usage) -> anyhow::Error {
     }
 }
 
+/// The time, as date(1) shows it in the C locale.
+pub fn now() -> String {
+    chrono::Local::now().format("%a %b %e %H:%M:%S %Y").to_string()
+}
+
 /// Prints notes about the command line of a tool.
 pub fn print_notes(tool: &str, notes: &[String]) {
     notes.iter().for_each(|note| say(&format!("fathom: note: {tool}: {note}\n")));

@@ -1,0 +1,239 @@
+//! `fathom ior`, also when called as `ior`.
+
+mod files;
+
+use super::remarks;
+use crate::output::{Output, say};
+use crate::suites::{self, SuiteOptions};
+use anyhow::{Context, Result};
+use archive::Choice;
+use compat::ior::{
+    Banner, Format, Ior, IorCommand, Outcome, Phase, Request, TERMINOLOGY, Table, csv, footer,
+    help, json, parse, phase_of,
+};
+use files::Files;
+use job::Invocation;
+use record::{RecordSet, RunRecord};
+use runner::{Refusal, RunArchive, Runner, SuiteTask};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use suite::{Step, Suite};
+
+const KIND: &str = "ior";
+
+/// Variables in which launchers of MPI say how many ranks they started.
+const RANKS: [&str; 4] =
+    ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS", "SLURM_STEP_NUM_TASKS"];
+
+/// Measures and reports.
+pub fn main(words: &[String]) -> u8 {
+    run_words(words).unwrap_or_else(|error| remarks::fail(&TERMINOLOGY, &error))
+}
+
+fn run_words(words: &[String]) -> Result<u8> {
+    engine::prepare_clock();
+    match parse(words).map_err(remarks::refused)? {
+        Request::Help => Output::Stdout.write(&help()).map(|()| 0),
+        Request::Run(call) => {
+            refuse_ranks()?;
+            run(&call, &format!("ior {}", words.join(" ")))
+        }
+    }
+}
+
+/// Refuses to be one of several ranks: each would measure by itself, in the same files.
+fn refuse_ranks() -> Result<()> {
+    let ranks = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
+    match RANKS.iter().find_map(|name| Some((name, ranks(name).filter(|ranks| *ranks > 1)?))) {
+        None => Ok(()),
+        Some((name, ranks)) => Err(Refusal::usage(format!(
+            "ior: {name}={ranks}: several ranks were started, and fathom ior runs on one host \
+             without MPI; start it once, with -N {ranks}"
+        ))),
+    }
+}
+
+fn run(call: &IorCommand, command: &str) -> Result<u8> {
+    let own = &call.own;
+    let archive = RunArchive::for_set(Choice::from_options(None, own.no_archive), KIND, 0)
+        .with_record_file(own.record.clone().map(PathBuf::from));
+    archive.check_record_file()?;
+    remarks::print_notes(KIND, &call.notes);
+    let runner = Runner::new(false);
+    let (files, facts) = Files::check(call, &runner)?;
+    let seed = runner::fresh_seed();
+    let options = SuiteOptions {
+        with_serials: own.with_serials,
+        allow_destroy: own.allow_destroy.clone(),
+        quiet: true,
+        no_progress: call.format == Format::Text && call.summary_file.is_none(),
+        terminology: TERMINOLOGY,
+        left_behind: files.left_behind(),
+        ..SuiteOptions::default()
+    };
+    let mut suite = Ior::new(call, seed);
+    // Errors must show before a file is removed.
+    if let Some(first) = suite.next() {
+        runner.plan(&suites::invocation(&first, &runner, &options)?)?;
+    }
+    let banner = banner(call, command, &runner, &facts);
+    let mut printer = Printer::new(call)?;
+    printer.print(&Table(call).head(&banner))?;
+    let (outcome, started) = (Outcome::default(), Instant::now());
+    let mut task = IorTask { suite, outcome, call, files, options: &options, printer, started };
+    let mut set = runner::empty_set(KIND, seed);
+    let mut archive = archive.with_seed(seed);
+    let end = suites::run_task(&mut task, &runner, &options, &mut set, &mut archive);
+    // A signal between two runs is in no record. The results before an error are still shown.
+    task.outcome.interrupted_by =
+        task.outcome.interrupted_by.or(end.as_ref().copied().unwrap_or_default());
+    let is_saved = task.conclude(&banner, &set, &mut archive)?;
+    end?;
+    let failed = !is_saved || task.outcome.failure.is_some();
+    Ok(suites::exit_code(task.outcome.interrupted_by, failed))
+}
+
+fn banner(call: &IorCommand, command: &str, runner: &Runner, facts: &record::Facts) -> Banner {
+    let machine = runner.machine();
+    let path = call.path(0, 0);
+    let filesystem = plan::filesystem(facts, &path).filter(|fs| fs.total.0 > 0);
+    let directory = Path::new(&path).parent().filter(|parent| !parent.as_os_str().is_empty());
+    Banner {
+        version: env!("CARGO_PKG_VERSION").into(),
+        began: remarks::now(),
+        command: command.trim_end().into(),
+        machine: format!("Linux {}", machine.hostname),
+        path: directory.unwrap_or(Path::new(".")).display().to_string(),
+        capacity: filesystem.map(|fs| (fs.total.0, fs.total.0.saturating_sub(fs.free.0))),
+    }
+}
+
+/// Prints the tables as they grow, to standard output or to the file of `summaryFile`. Other forms
+/// are printed whole at the end.
+struct Printer {
+    format: Format,
+    file: Option<(String, String)>,
+}
+
+impl Printer {
+    fn new(call: &IorCommand) -> Result<Printer> {
+        let file = call.summary_file.clone();
+        if let Some(path) = &file {
+            fs::write(path, "")
+                .with_context(|| format!("-O summaryFile={path}: cannot be written"))?;
+        }
+        Ok(Printer { format: call.format, file: file.map(|path| (path, String::new())) })
+    }
+
+    fn print(&mut self, text: &str) -> Result<()> {
+        match self.format {
+            Format::Text => self.write(text),
+            Format::Json | Format::Csv => Ok(()),
+        }
+    }
+
+    fn write(&mut self, text: &str) -> Result<()> {
+        match &mut self.file {
+            None => Output::Stdout.write(text),
+            Some((path, all)) => {
+                all.push_str(text);
+                fs::write(&*path, all)
+                    .with_context(|| format!("-O summaryFile={path}: cannot be written"))
+            }
+        }
+    }
+}
+
+/// The phases. Each is printed as soon as it is done.
+struct IorTask<'a> {
+    suite: Ior,
+    outcome: Outcome,
+    call: &'a IorCommand,
+    files: Files,
+    options: &'a SuiteOptions,
+    printer: Printer,
+    started: Instant,
+}
+
+impl SuiteTask for IorTask<'_> {
+    fn suite(&mut self) -> &mut dyn Suite {
+        let limit = Duration::from_secs(self.call.minutes_max.saturating_mul(60));
+        if self.call.minutes_max > 0 && self.started.elapsed() >= limit {
+            self.suite.end();
+        }
+        &mut self.suite
+    }
+
+    fn invocation(&mut self, step: &Step, runner: &Runner) -> Result<Invocation> {
+        if let Some((Phase::Write, repetition)) = phase_of(&step.cell)
+            && !self.call.use_existing
+        {
+            self.files.remove(self.call, repetition)?;
+        }
+        suites::invocation(step, runner, self.options)
+    }
+
+    fn save(&mut self, record: &RunRecord) -> Result<()> {
+        let before = self.outcome.phases.len();
+        self.outcome.add(record);
+        let table = Table(self.call);
+        for result in &self.outcome.phases[before..] {
+            self.printer.print(&table.row(result))?;
+        }
+        let Some((phase, repetition)) = record.cell.as_ref().and_then(phase_of) else {
+            return Ok(());
+        };
+        let is_last = self.call.phases().last() == Some(&phase);
+        if is_last && self.outcome.failure.is_none() && !self.keeps_files() {
+            let seconds = self.files.remove(self.call, repetition)?;
+            self.outcome.removals.push((repetition, seconds));
+            self.printer.print(&table.removal(repetition, seconds))?;
+        }
+        Ok(())
+    }
+}
+
+impl IorTask<'_> {
+    /// Files that are only read stay as well.
+    fn keeps_files(&self) -> bool {
+        let call = self.call;
+        !call.write || call.keep || call.keep_with_error && self.outcome.bad > 0
+    }
+
+    /// Saves the records and prints the end. Returns whether the records were saved.
+    fn conclude(
+        &mut self,
+        banner: &Banner,
+        set: &RecordSet,
+        archive: &mut RunArchive,
+    ) -> Result<bool> {
+        let (call, finished) = (self.call, remarks::now());
+        if self.keeps_files() {
+            self.files.mark();
+        } else if !set.runs.is_empty() {
+            // Files of a repetition that ended early.
+            (0..call.repetitions)
+                .try_for_each(|repetition| self.files.remove(call, repetition).map(|_| ()))?;
+        }
+        let kept = suites::save(archive, set);
+        let text = match call.format {
+            Format::Text => Table(call).end(&self.outcome, &finished),
+            Format::Json => json(call, &self.outcome, banner, &finished),
+            Format::Csv => csv(call, &self.outcome),
+        };
+        self.printer.write(&text)?;
+        let mut output = Output::Stdout;
+        let below = footer(call, &self.outcome, &output.style()) + &suites::footer(&kept);
+        match call.format {
+            Format::Text => output.write(&below)?,
+            // Readers of JSON and CSV expect nothing else on standard output.
+            Format::Json | Format::Csv => say(&below),
+        }
+        if let Some(failure) = &self.outcome.failure {
+            let text = failure.text.in_terms(&TERMINOLOGY);
+            say(&format!("fathom: error: ior: {}: {text}\n", failure.cell));
+        }
+        Ok(!kept.is_lost)
+    }
+}

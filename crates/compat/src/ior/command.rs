@@ -1,0 +1,239 @@
+//! The test that a command line of IOR describes.
+
+use record::with_defaults;
+
+with_defaults! {
+    /// The test that a command line of IOR describes.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct IorCommand {
+        /// `-N`: tasks, all on this machine.
+        pub tasks: u32 = 1,
+        /// `-b`: bytes that a task has side by side in a segment.
+        pub block: u64 = 1 << 20,
+        /// `-t`: bytes of each call.
+        pub transfer: u64 = 256 << 10,
+        /// `-s`: segments.
+        pub segments: u64 = 1,
+        /// `-o`, as typed.
+        pub file: String = "testFile".into(),
+        /// `-F`: a file for each task.
+        pub per_process: bool,
+        /// `-u`: each file in a directory of its own.
+        pub unique_dir: bool,
+        /// `-m`: a new file for each repetition.
+        pub multi_file: bool,
+        /// `-w`.
+        pub write: bool,
+        /// `-r`.
+        pub read: bool,
+        /// `-W`: read back what was written, untimed, and compare.
+        pub check_write: bool,
+        /// `-R`: compare what is read.
+        pub check_read: bool,
+        /// `-k`.
+        pub keep: bool,
+        /// `-K`: keep files whose data is wrong.
+        pub keep_with_error: bool,
+        /// `-E`: no unlink before a write.
+        pub use_existing: bool,
+        /// `-i`.
+        pub repetitions: u32 = 1,
+        /// `-d`: seconds before each phase.
+        pub delay_s: u64,
+        /// `-T`: minutes after which no further phase begins; 0: no limit.
+        pub minutes_max: u64,
+        /// `-e`.
+        pub fsync: bool,
+        /// `-Y`.
+        pub fsync_per_write: bool,
+        /// `-C`.
+        pub reorder: bool,
+        /// `-Q`.
+        pub task_offset: u64 = 1,
+        /// `-Z`, counted.
+        pub reorder_random: u32,
+        /// `-X`.
+        pub reorder_seed: i64,
+        /// `-z`, counted.
+        pub random_offset: u32,
+        /// `--random-offset-seed`; `None`: drawn.
+        pub random_seed: Option<u64>,
+        /// `-D`: seconds; 0: no limit.
+        pub deadline_s: u64,
+        /// `--posix.odirect`.
+        pub direct: bool,
+        /// `-l`.
+        pub packet: Packet,
+        /// `-G`; `None`: drawn.
+        pub signature: Option<u32>,
+        /// `-a`.
+        pub api: Api,
+        /// `--aio.max-pending`.
+        pub pending: u32 = 128,
+        /// `-O interIODelay`: microseconds after each transfer.
+        pub transfer_delay_us: u64,
+        /// `-A`.
+        pub reference: i64,
+        /// `-v`, counted.
+        pub verbose: u32,
+        /// `-O summaryFile`.
+        pub summary_file: Option<String>,
+        /// `-O summaryFormat`.
+        pub format: Format,
+        /// Options that change nothing here, with the reason.
+        pub notes: Vec<String>,
+        /// fathom's own options.
+        pub own: Own,
+    }
+}
+
+/// fathom's own options.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Own {
+    /// Files that may be overwritten, whatever they hold.
+    pub allow_destroy: Vec<String>,
+    /// A file for the records.
+    pub record: Option<String>,
+    /// No archive.
+    pub no_archive: bool,
+    /// Serial numbers stay in the records.
+    pub with_serials: bool,
+}
+
+/// How files are reached.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Api {
+    /// pread(2) and pwrite(2).
+    #[default]
+    Posix,
+    /// libaio.
+    Aio,
+    /// A mapping.
+    Mmap,
+}
+
+record::named!(Api: Posix "POSIX", Aio "AIO", Mmap "MMAP");
+
+/// What is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Packet {
+    /// The same buffer each time.
+    #[default]
+    Timestamp,
+    /// The offset is stamped into the buffer.
+    Offset,
+    /// The buffer is filled anew for each transfer.
+    Random,
+}
+
+/// The form of the results.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// Tables.
+    #[default]
+    Text,
+    /// JSON.
+    Json,
+    /// A line for each phase.
+    Csv,
+}
+
+/// A phase of a repetition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Phase {
+    /// Timed writes.
+    Write,
+    /// Reads that compare, untimed.
+    Check,
+    /// Timed reads.
+    Read,
+}
+
+record::named!(Phase: Write "write", Check "check", Read "read");
+
+impl IorCommand {
+    /// The phases of a repetition, in order.
+    pub fn phases(&self) -> Vec<Phase> {
+        let all = [
+            (Phase::Write, self.write),
+            (Phase::Check, self.check_write),
+            (Phase::Read, self.read || self.check_read),
+        ];
+        all.into_iter().filter(|(_, asked)| *asked).map(|(phase, _)| phase).collect()
+    }
+
+    /// Bytes of all tasks together.
+    pub fn aggregate(&self) -> u64 {
+        u64::from(self.tasks).saturating_mul(self.per_task())
+    }
+
+    /// Bytes of each task.
+    pub fn per_task(&self) -> u64 {
+        self.block.saturating_mul(self.segments)
+    }
+
+    /// Bytes of each file.
+    pub fn file_size(&self) -> u64 {
+        if self.per_process { self.per_task() } else { self.aggregate() }
+    }
+
+    /// Transfers of a block.
+    pub fn transfers_per_block(&self) -> u64 {
+        self.block / self.transfer
+    }
+
+    /// Whether writes stamp the signature and the offset into the data.
+    pub fn is_stamped(&self) -> bool {
+        self.check_write || self.check_read || self.signature.is_some()
+    }
+
+    /// The file with the data of a task.
+    pub fn path(&self, task: u32, repetition: u32) -> String {
+        let mut path = match self.per_process {
+            false => self.file.clone(),
+            true => {
+                let names: Vec<&str> = self.file.split('@').collect();
+                let name = names[task as usize % names.len()];
+                let name = match (self.unique_dir, name.rsplit_once('/')) {
+                    (false, _) => name.to_owned(),
+                    (true, Some((directory, file))) => format!("{directory}/{task}/{file}"),
+                    (true, None) => format!("{task}/{name}"),
+                };
+                format!("{name}.{task:08}")
+            }
+        };
+        if self.multi_file {
+            path += &format!(".{repetition}");
+        }
+        path
+    }
+
+    /// All files of a repetition, each once.
+    pub fn paths(&self, repetition: u32) -> Vec<String> {
+        let tasks = if self.per_process { self.tasks } else { 1 };
+        (0..tasks).map(|task| self.path(task, repetition)).collect()
+    }
+
+    /// All files of the call, each once.
+    pub fn all_paths(&self) -> Vec<String> {
+        let repetitions = if self.multi_file { self.repetitions } else { 1 };
+        (0..repetitions).flat_map(|repetition| self.paths(repetition)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_named_as_iors() {
+        let call = IorCommand { file: "a@d/b".into(), per_process: true, ..IorCommand::default() };
+        assert_eq!(call.path(2, 0), "a.00000002");
+        assert_eq!(call.path(3, 0), "d/b.00000003");
+        let call = IorCommand { unique_dir: true, multi_file: true, ..call };
+        assert_eq!(call.path(3, 1), "d/3/b.00000003.1");
+        assert_eq!(call.path(0, 1), "0/a.00000000.1");
+        let shared = IorCommand { tasks: 4, repetitions: 3, ..IorCommand::default() };
+        assert_eq!(shared.all_paths(), ["testFile"]);
+    }
+}

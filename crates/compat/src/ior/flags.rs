@@ -1,0 +1,426 @@
+//! The table of options: letter, directive, value, meaning, effect.
+
+use super::command::{Api, Format, IorCommand, Packet};
+use super::size::number;
+
+/// An option. Directives are set with `-O name=value`.
+pub(super) struct Flag {
+    /// Its letter, or its name after two dashes; empty: only the directive.
+    pub name: &'static str,
+    /// Its directive; empty: none.
+    pub directive: &'static str,
+    /// The name of its value; empty: it is set, or counted if it is repeated.
+    pub value: &'static str,
+    /// A short description.
+    pub doc: &'static str,
+    /// Its effect.
+    pub act: Act,
+    /// What differs from IOR; empty: nothing.
+    pub note: &'static str,
+}
+
+/// The effect of an option.
+#[derive(Clone, Copy)]
+pub(super) enum Act {
+    /// It sets a value.
+    Set(fn(&mut IorCommand, &str) -> Result<(), String>),
+    /// It is set, cleared or counted.
+    Count(fn(&mut IorCommand) -> Counter<'_>),
+    /// It changes nothing here; [`Flag::note`] is printed.
+    Noted,
+    /// It is not supported, for this reason.
+    Refused(&'static str),
+    /// Directives follow.
+    Directives,
+    /// It prints help.
+    Help,
+}
+
+/// The place of an option without a value.
+pub(super) enum Counter<'a> {
+    /// On or off.
+    Switch(&'a mut bool),
+    /// How often it was given.
+    Number(&'a mut u32),
+}
+
+impl Counter<'_> {
+    /// Given once more, or with this number.
+    pub fn set(self, number: Option<u32>) {
+        match self {
+            Counter::Switch(switch) => *switch = number != Some(0),
+            Counter::Number(count) => *count = number.unwrap_or(*count + 1),
+        }
+    }
+}
+
+/// The option with a letter.
+pub(super) fn by_letter(letter: char) -> Option<&'static Flag> {
+    FLAGS.iter().find(|flag| flag.name.strip_prefix(letter) == Some(""))
+}
+
+/// The option with a long name: its own, or its directive's.
+pub(super) fn by_name(name: &str) -> Option<&'static Flag> {
+    let is = |own: &str| own.len() > 1 && own.eq_ignore_ascii_case(name);
+    FLAGS.iter().find(|flag| is(flag.name) || is(flag.directive))
+}
+
+const HEAD: &str = "\
+Usage: fathom ior [-N TASKS] [OPTIONS]
+
+IOR's tests on fathom's engine: its phases, its tables, and below them what they leave out.
+Tasks are workers of this machine, as many as -N says; there is no MPI. A start by mpirun or srun
+with more than one rank is refused.
+
+Examples:
+  fathom ior -N 4 -b 64m -t 1m -F -e                  write and read a file for each of 4 tasks
+  fathom ior -N 4 -w -k -b 1g -t 1m --posix.odirect   write one shared file, past the page cache
+  fathom ior -N 2 -t 4k -b 16m -z -e -i 3             4 KiB transfers in random order, three times
+  fathom ior -N 2 -w -D 10 -b 1g -t 1m -F -e          end each write phase after 10 seconds
+  fathom ior -R -w -O summaryFormat=JSON              compare what is read; print JSON
+
+Sizes take k, m, g, t or p behind them, in powers of 1024.
+
+";
+
+const OWN: &str = "
+fathom's own:
+  --tasks=N             the same as -N
+  --allow-destroy=FILE  overwrite this file, whatever it holds; repeatable
+  --record=FILE         keep the records of all runs in this file as well as in the archive
+  --no-archive          do not archive the runs
+  --with-serials        keep serial numbers of disks in them
+";
+
+impl Flag {
+    /// As it is typed, with the name of its value.
+    fn usage(&self) -> String {
+        let text = match (self.name.len(), self.value) {
+            (0, value) => format!("-O {}={value}", self.directive),
+            (1, value) => format!("-{} {value}", self.name),
+            (_, "") => format!("--{}", self.name),
+            (_, value) => format!("--{}={value}", self.name),
+        };
+        text.trim_end().to_owned()
+    }
+
+    const fn note(self, note: &'static str) -> Flag {
+        Flag { note, ..self }
+    }
+}
+
+/// The output of `fathom ior -h`.
+pub fn help() -> String {
+    let mut out = String::from(HEAD);
+    for flag in FLAGS {
+        let directive = match flag.name {
+            "" => String::new(),
+            _ if flag.directive.is_empty() => String::new(),
+            _ => format!(" [{}]", flag.directive),
+        };
+        let refused = match flag.act {
+            Act::Refused(_) => " (refused, with the reason)",
+            _ => "",
+        };
+        let left = flag.usage();
+        let gap = if left.len() > 24 { format!("\n{:26}", "") } else { String::new() };
+        out += &format!("  {left:<24}{gap} {}{directive}{refused}\n", flag.doc);
+    }
+    out + OWN
+}
+
+/// The table: for each option its description as a doc comment, its name, its directive, its value if
+/// it has one, and its effect.
+macro_rules! flags {
+    ($(#[doc = $doc:literal] $name:literal $directive:literal $($value:literal)? => $flag:expr,)+) => {
+        &[$(Flag {
+            name: $name,
+            directive: $directive,
+            value: concat!($($value)?),
+            doc: $doc.trim_ascii(),
+            ..$flag
+        }),+]
+    };
+}
+
+const fn acts(act: Act) -> Flag {
+    Flag { name: "", directive: "", value: "", doc: "", act, note: "" }
+}
+
+const fn refused(why: &'static str) -> Flag {
+    acts(Act::Refused(why))
+}
+
+macro_rules! sets {
+    (|$call:ident, $text:ident| $change:expr) => {
+        acts(Act::Set(|$call, $text| {
+            $change;
+            Ok(())
+        }))
+    };
+}
+
+macro_rules! switch {
+    ($field:ident) => {
+        acts(Act::Count(|call| Counter::Switch(&mut call.$field)))
+    };
+}
+
+macro_rules! counts {
+    ($field:ident) => {
+        acts(Act::Count(|call| Counter::Number(&mut call.$field)))
+    };
+}
+
+fn positive(text: &str) -> Result<u64, String> {
+    match number(text)? {
+        0 => Err(format!("'{text}' is not above 0")),
+        value => Ok(value),
+    }
+}
+
+fn small(text: &str) -> Result<u32, String> {
+    u32::try_from(positive(text)?).map_err(|_| format!("'{text}' is too large"))
+}
+
+fn signed(text: &str) -> Result<i64, String> {
+    text.parse().map_err(|_| format!("'{text}' is not a whole number"))
+}
+
+const NO_MPI: &str = "needs MPI; POSIX, AIO and MMAP are there";
+
+fn api(call: &mut IorCommand, text: &str) -> Result<(), String> {
+    call.api = match text.to_ascii_uppercase().as_str() {
+        "POSIX" => Api::Posix,
+        "AIO" => Api::Aio,
+        "MMAP" => Api::Mmap,
+        "MPIIO" | "HDF5" | "NCMPI" => return Err(format!("{text} {NO_MPI}")),
+        _ => return Err(format!("'{text}' is none of POSIX, AIO and MMAP")),
+    };
+    Ok(())
+}
+
+fn packet(call: &mut IorCommand, text: &str) -> Result<(), String> {
+    call.packet = match text {
+        "t" | "timestamp" => Packet::Timestamp,
+        "o" | "offset" | "i" | "incompressible" => Packet::Offset,
+        "r" | "random" => Packet::Random,
+        _ => return Err(format!("'{text}' is none of t, o, i and r")),
+    };
+    Ok(())
+}
+
+fn format(call: &mut IorCommand, text: &str) -> Result<(), String> {
+    call.format = match text.to_ascii_lowercase().as_str() {
+        "default" => Format::Text,
+        "json" => Format::Json,
+        "csv" => Format::Csv,
+        _ => return Err(format!("'{text}' is none of default, JSON and CSV")),
+    };
+    Ok(())
+}
+
+fn tasks(call: &mut IorCommand, text: &str) -> Result<(), String> {
+    call.tasks = small(text)?;
+    match call.tasks {
+        1..=4096 => Ok(()),
+        tasks => Err(format!("{tasks} tasks are more than the 4096 that fit here")),
+    }
+}
+
+fn file(call: &mut IorCommand, text: &str) -> Result<(), String> {
+    match text.split('@').any(str::is_empty) {
+        true => Err(format!("'{text}' has an empty name in it")),
+        false => {
+            call.file = text.to_owned();
+            Ok(())
+        }
+    }
+}
+
+fn signature(call: &mut IorCommand, text: &str) -> Result<(), String> {
+    // As atoi(3) and a cast of IOR do with negative numbers.
+    call.signature = Some(signed(text)? as u32);
+    Ok(())
+}
+
+fn wear_out(_: &mut IorCommand, text: &str) -> Result<(), String> {
+    match text {
+        "0" => Ok(()),
+        _ => {
+            Err("wear-out lets all tasks go on to the count of the fastest, and tasks here end at \
+                  their own"
+                .into())
+        }
+    }
+}
+
+const NOT_SCRIPTED: &str =
+    "no script is read; give the options of each test on a command line of its own";
+const WEAR_OUT: &str = "wear-out is not there, so there is no count to keep";
+const ALWAYS_BARRIERS: &str =
+    "is always so: tasks begin together when the last has opened its file";
+
+const FLAGS: &[Flag] = flags! {
+    /// POSIX, AIO or MMAP; POSIX
+    "a" "api" "API" => acts(Act::Set(api))
+        .note(
+            "pread and pwrite, libaio, or a mapping; others are refused: they need MPI or a \
+             library",
+        ),
+    /// number in the summary, for you
+    "A" "refNum" "N" => sets!(|call, text| call.reference = signed(text)?),
+    /// bytes side by side of a task in a segment; 1m
+    "b" "blockSize" "SIZE" => sets!(|call, text| call.block = positive(text)?),
+    /// O_DIRECT, as before IOR 3.3
+    "B" "" => switch!(direct),
+    /// collective I/O
+    "c" "collective" => refused(NO_MPI),
+    /// tasks read what tasks of the next host wrote
+    "C" "reorderTasks" => switch!(reorder).note("changes nothing on one host, as in IOR"),
+    /// seconds to wait before each phase
+    "d" "interTestDelay" "S" => sets!(|call, text| call.delay_s = number(text)?),
+    /// end each phase after these seconds
+    "D" "deadlineForStonewalling" "S" => sets!(|call, text| call.deadline_s = number(text)?),
+    /// fsync after the last write of each task, in the time
+    "e" "fsync" => switch!(fsync),
+    /// do not remove the file before writing
+    "E" "useExistingTestFile" => switch!(use_existing),
+    /// read tests from a script
+    "f" "scriptFile" "FILE" => refused(NOT_SCRIPTED),
+    /// a file for each task, named FILE.00000000 and so on
+    "F" "filePerProc" => switch!(per_process),
+    /// wait for all tasks after open and before close
+    "g" "intraTestBarriers" => acts(Act::Set(|_, _| Ok(()))).note(ALWAYS_BARRIERS),
+    /// number in the data that -W and -R compare
+    "G" "setTimeStampSignature" "N" => acts(Act::Set(signature))
+        .note(
+            "is in the data of each transfer beside its offset; `-R -G N` compares what an \
+             earlier call wrote with it",
+        ),
+    /// this text
+    "h" "" => acts(Act::Help),
+    /// repetitions; 1
+    "i" "repetitions" "N" => sets!(|call, text| call.repetitions = small(text)?),
+    /// warn of tasks so many seconds from the mean
+    "j" "outlierThreshold" "S" => acts(Act::Noted)
+        .note("the text below the tables names the fastest and the slowest task"),
+    /// keep the files at the end
+    "k" "keepFile" => switch!(keep),
+    /// keep files in which data was wrong
+    "K" "keepFileWithError" => switch!(keep_with_error),
+    /// t: one buffer for all; o, i: with offsets; r: random
+    "l" "dataPacketType" "TYPE" => acts(Act::Set(packet))
+        .note("o and i are the same: offsets are stamped into data that does not compress"),
+    /// a new file for each repetition
+    "m" "multiFile" => switch!(multi_file),
+    /// memory to occupy meanwhile
+    "M" "memoryPerNode" "SIZE" => refused(
+        "no memory is occupied; --posix.odirect goes past the page cache",
+    ),
+    /// tasks, all on this machine; 1
+    "N" "numTasks" "N" => acts(Act::Set(tasks))
+        .note("workers of this machine; `--tasks=N` is the same"),
+    /// the file; a@b with -F deals the tasks out to both; testFile
+    "o" "testFile" "FILE" => acts(Act::Set(file)),
+    /// directives: the names in brackets, and those below
+    "O" "" "K=V,..." => acts(Act::Directives),
+    /// end at the first error
+    "q" "quitOnError" => acts(Act::Noted).note("is always so: no phase follows one with an error"),
+    /// how many hosts away -C and -Z read; 1
+    "Q" "taskPerNodeOffset" "N" => sets!(|call, text| call.task_offset = number(text)?)
+        .note("is shown; there is one host"),
+    /// read
+    "r" "readFile" => switch!(read),
+    /// read and compare, in the time
+    "R" "checkRead" => switch!(check_read),
+    /// segments; 1
+    "s" "segmentCount" "N" => sets!(|call, text| call.segments = positive(text)?),
+    /// bytes of each call; 256k
+    "t" "transferSize" "SIZE" => sets!(|call, text| call.transfer = positive(text)?),
+    /// begin no phase after these minutes
+    "T" "maxTimeDuration" "MIN" => sets!(|call, text| call.minutes_max = number(text)?),
+    /// each file of -F in a directory of its own
+    "u" "uniqueDir" => switch!(unique_dir),
+    /// more rows: those of removal, and the best bandwidth
+    "v" "verbose" => counts!(verbose).note("once shows these; more change nothing"),
+    /// write
+    "w" "writeFile" => switch!(write),
+    /// read back after writing and compare, untimed
+    "W" "checkWrite" => switch!(check_write),
+    /// do not go on after a short transfer
+    "x" "singleXferAttempt" => acts(Act::Noted)
+        .note("a short transfer is counted and shown, and goes on"),
+    /// seed of -Z; negative: another each repetition
+    "X" "reorderTasksRandomSeed" "N" => sets!(|call, text| call.reorder_seed = signed(text)?),
+    /// fsync after each write
+    "Y" "fsyncPerWrite" => switch!(fsync_per_write),
+    /// transfers in random order; -zz: blocks at random places
+    "z" "randomOffset" => counts!(random_offset),
+    /// read what a drawn task wrote; -ZZ: each of them once
+    "Z" "reorderTasksRandom" => counts!(reorder_random)
+        .note("moves tasks among those of this host, which share one page cache"),
+    /// open with O_DIRECT
+    "posix.odirect" "useO_DIRECT" => switch!(direct),
+    /// I/Os in flight with -a AIO; 128
+    "aio.max-pending" "" "N" => sets!(|call, text| call.pending = small(text)?),
+    /// seed of -z; drawn by default
+    "random-offset-seed" "randomOffsetSeed" "N" =>
+        sets!(|call, text| call.random_seed = Some(number(text)?)),
+    /// microseconds to wait after each transfer
+    "" "interIODelay" "US" => sets!(|call, text| call.transfer_delay_us = number(text)?),
+    /// a line for each transfer
+    "" "savePerOpDataCSV" "FILE" => refused(
+        "fathom run --write_lat_log=FILE has a line for each I/O",
+    ),
+    /// file for the count of wear-out
+    "" "stoneWallingStatusFile" "FILE" => refused(WEAR_OUT),
+    /// go on to the count of the fastest
+    "" "stoneWallingWearOut" "1" => acts(Act::Set(wear_out))
+        .note("0 is taken, 1 is refused: tasks end at their own count"),
+    /// the count of wear-out
+    "" "stoneWallingWearOutIterations" "N" => refused(WEAR_OUT),
+    /// write the results to this file
+    "" "summaryFile" "FILE" => sets!(|call, text| call.summary_file = Some(text.to_owned())),
+    /// default, JSON or CSV
+    "" "summaryFormat" "FORM" => acts(Act::Set(format)),
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_option_is_once_in_the_table_and_in_the_help() {
+        let help = help();
+        for (index, flag) in FLAGS.iter().enumerate() {
+            let usage = flag.usage();
+            let is_first = FLAGS[..index].iter().all(|other| {
+                (other.name.is_empty() || other.name != flag.name)
+                    && (other.directive.is_empty() || other.directive != flag.directive)
+            });
+            assert!(is_first && help.contains(&format!("\n  {usage}")), "{usage}");
+        }
+    }
+
+    #[test]
+    fn every_option_is_in_the_document_with_what_becomes_of_it() {
+        let document = include_str!("../../../../docs/IOR.md");
+        let rows: Vec<String> = FLAGS.iter().map(row).collect();
+        let found: Vec<&str> = document.lines().filter(|line| line.starts_with("| `-")).collect();
+        assert_eq!(found, rows, "the table should be:\n{}", rows.join("\n"));
+    }
+
+    fn row(flag: &Flag) -> String {
+        let directive = match (flag.name, flag.directive) {
+            ("", _) | (_, "") => String::new(),
+            (_, directive) => format!("`{directive}`"),
+        };
+        let becomes = match flag.act {
+            Act::Refused(why) => format!("refused: {why}"),
+            _ if !flag.note.is_empty() => flag.note.to_owned(),
+            _ => "works".into(),
+        };
+        format!("| `{}` | {directive} | {} | {becomes} |", flag.usage(), flag.doc)
+    }
+}

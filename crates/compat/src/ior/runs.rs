@@ -1,0 +1,387 @@
+//! The runs of a call: one for each phase of each repetition, with a job for each task.
+//!
+//! # Translation
+//! - Files are created when they are opened, no space is reserved, nothing is dropped from the page
+//!   cache and nothing is advised: IOR does none of that.
+//! - All tasks open their files, then begin together, as with `-g`.
+//! - A read after a write that `-D` ended reads what was written, task by task.
+
+use super::command::{Api, IorCommand, Packet, Phase};
+use super::layout::{Seeds, Transfers, owners, reach, transfers};
+use record::{Cell, Coordinate, Direction, JobRecord, Nanos, RunRecord};
+use std::collections::VecDeque;
+use suite::{Expected, Failure, Step, Suite, failure};
+
+/// Assumed speed in bytes per second, before one is measured.
+const SPEED: f64 = 500e6;
+/// Assumed time of a run besides its I/O.
+const OVERHEAD: Nanos = Nanos::from_millis(60);
+
+/// The names of the varied parameters in records.
+const PHASE: &str = "phase";
+const REPETITION: &str = "repetition";
+
+/// The runs of a call.
+pub struct Ior {
+    call: IorCommand,
+    seed: u64,
+    signature: u32,
+    /// The remaining phases, each with its repetition.
+    left: VecDeque<(u32, Phase)>,
+    /// Transfers that each task wrote in the last write phase.
+    written: Option<Vec<u64>>,
+    spent: Nanos,
+}
+
+impl Ior {
+    /// All runs of a call.
+    pub fn new(call: &IorCommand, seed: u64) -> Ior {
+        let phases = call.phases();
+        let all = (0..call.repetitions)
+            .flat_map(|repetition| phases.iter().map(move |phase| (repetition, *phase)));
+        let signature = call.signature.unwrap_or(seed as u32);
+        let (call, left) = (call.clone(), all.collect());
+        Ior { call, seed, signature, left, written: None, spent: Nanos::default() }
+    }
+
+    /// Makes no more runs, as the time of `-T` is over.
+    pub fn end(&mut self) {
+        self.left.clear();
+    }
+
+    /// Seeds of a phase. Reads have the order of the writes.
+    fn seeds(&self, repetition: u32) -> Seeds {
+        let offsets = self.call.random_seed.unwrap_or(self.seed);
+        let tasks = match self.call.reorder_seed {
+            fixed @ 0.. => fixed as u64,
+            drawn => (drawn as u64).wrapping_add(self.seed).wrapping_add(u64::from(repetition)),
+        };
+        Seeds { offsets, tasks }
+    }
+
+    fn step(&self, repetition: u32, phase: Phase) -> Step {
+        let call = &self.call;
+        let seeds = self.seeds(repetition);
+        let owners = owners(call, phase, seeds.tasks);
+        let transfers = transfers(call, phase, seeds.offsets);
+        let mut arguments = Vec::new();
+        for (task, owner) in owners.into_iter().enumerate() {
+            let transfers = &transfers[owner as usize];
+            let count = self.count(phase, owner, transfers);
+            if count == 0 {
+                continue;
+            }
+            let path = call.path(owner, repetition).replace(':', "\\:");
+            arguments.push(option("name", format!("task.{task}")));
+            arguments.push(option("filename", path));
+            arguments.extend(placing(call, phase, transfers, count));
+            arguments.extend(access(call, phase));
+            arguments.extend(data(call, phase, self.signature));
+            arguments.push(option("randseed", self.seed.wrapping_add(task as u64) >> 1));
+            arguments.push(option("percentile_list", "50:99:99.9"));
+            arguments.push(option("group_reporting", 1));
+            let pause = call.delay_s.saturating_mul(1_000_000);
+            arguments.extend((pause > 0).then(|| format!("--startdelay={pause}us")));
+        }
+        let at = |dimension: &str, value: String| Coordinate { dimension: dimension.into(), value };
+        let cell = Cell {
+            name: format!("{}-{repetition}", phase.name()),
+            round: 0,
+            at: vec![at(PHASE, phase.name().into()), at(REPETITION, repetition.to_string())],
+        };
+        let description = format!("{}, repetition {repetition}", phase.name());
+        Step { cell, description, arguments, duration: self.lasts(phase) }
+    }
+
+    /// How many transfers a task makes on the data of `owner`.
+    fn count(&self, phase: Phase, owner: u32, transfers: &Transfers) -> u64 {
+        let all = match transfers {
+            Transfers::Listed { numbers, repeats: false } => numbers.len() as u64,
+            _ => self.call.per_task() / self.call.transfer,
+        };
+        match &self.written {
+            Some(written) if phase != Phase::Write => all.min(written[owner as usize]),
+            _ => all,
+        }
+    }
+
+    fn lasts(&self, phase: Phase) -> Nanos {
+        let moving = (self.call.aggregate() as f64 / SPEED * 1e9) as u64;
+        let moving = match self.call.deadline_s {
+            0 => moving,
+            _ if phase == Phase::Check => moving,
+            seconds => moving.min(seconds.saturating_mul(1_000_000_000)),
+        };
+        let pause = self.call.delay_s.saturating_mul(1_000_000_000);
+        Nanos(moving.saturating_add(pause).saturating_add(OVERHEAD.0))
+    }
+}
+
+impl Suite for Ior {
+    fn next(&mut self) -> Option<Step> {
+        let (repetition, phase) = *self.left.front()?;
+        Some(self.step(repetition, phase))
+    }
+
+    fn completed(&mut self, record: &RunRecord) -> Vec<String> {
+        let call = &record.invocation;
+        let took = call.ended_unix_ms.saturating_sub(call.started_unix_ms);
+        self.spent += Nanos::from_millis(took);
+        let done = self.left.pop_front();
+        if matches!(done, Some((_, Phase::Write))) && self.call.deadline_s > 0 {
+            let ios =
+                |task| job_of(record, task).map_or(0, |job| job.results[Direction::Write].ios);
+            let written: Vec<u64> = (0..self.call.tasks).map(ios).collect();
+            while written.iter().all(|ios| *ios == 0)
+                && self.left.front().is_some_and(|(_, phase)| *phase != Phase::Write)
+            {
+                self.left.pop_front();
+            }
+            self.written = Some(written);
+        }
+        if failed(record).is_some() || record.interrupted_by.is_some() {
+            self.left.clear();
+        }
+        Vec::new()
+    }
+
+    fn expected(&self) -> Expected {
+        let lasts = self.left.iter().map(|(_, phase)| self.lasts(*phase));
+        let left = Nanos(lasts.fold(0, |sum, lasts| sum.saturating_add(lasts.0)));
+        Expected { whole: Nanos(self.spent.0.saturating_add(left.0)), left }
+    }
+}
+
+fn job_of(record: &RunRecord, task: u32) -> Option<&JobRecord> {
+    record.jobs.iter().find(|job| job.name == format!("task.{task}"))
+}
+
+/// The failure of a run.
+pub(super) fn failed(record: &RunRecord) -> Option<Failure> {
+    let clean = record.jobs.iter().all(|job| job.error == 0 && job.errors.is_empty());
+    if clean && !record.jobs.is_empty() { None } else { failure(record) }
+}
+
+/// The phase and repetition of a run.
+pub fn phase_of(cell: &Cell) -> Option<(Phase, u32)> {
+    let at = |dimension: &str| {
+        let found = cell.at.iter().find(|coordinate| coordinate.dimension == dimension);
+        found.map(|coordinate| coordinate.value.as_str())
+    };
+    let named = |phase: &Phase| at(PHASE) == Some(phase.name());
+    let phase = [Phase::Write, Phase::Check, Phase::Read].into_iter().find(named)?;
+    Some((phase, at(REPETITION)?.parse().ok()?))
+}
+
+fn option(name: &str, value: impl std::fmt::Display) -> String {
+    format!("--{name}={value}")
+}
+
+/// Where a task moves its data, and how much.
+fn placing(call: &IorCommand, phase: Phase, transfers: &Transfers, count: u64) -> Vec<String> {
+    let bytes = count.saturating_mul(call.transfer);
+    let order = if matches!(transfers, Transfers::Listed { .. }) { "rand" } else { "" };
+    let direction = if phase == Phase::Write { "write" } else { "read" };
+    let mut options = vec![
+        option("rw", format!("{order}{direction}")),
+        option("bs", call.transfer),
+        option("io_size", bytes),
+        option("number_ios", count),
+    ];
+    let size = option("size", reach(call, transfers, count));
+    match transfers {
+        Transfers::Sequential { offset, period } => {
+            options.extend([option("offset", offset), size]);
+            if *period > call.block && call.segments > 1 {
+                options.extend([
+                    option("zonemode", "strided"),
+                    option("zonesize", call.block),
+                    option("zonerange", call.block),
+                    option("zoneskip", period - call.block),
+                ]);
+            }
+        }
+        Transfers::Listed { numbers, repeats } => {
+            let used = numbers.iter().take(usize::try_from(count).unwrap_or(usize::MAX));
+            let numbers: Vec<String> = used.map(u64::to_string).collect();
+            let list = format!("sequence:{}", numbers.join(":"));
+            options.extend([size, option("random_distribution", list)]);
+            options.extend(repeats.then(|| option("random_sequence_stride", 1)));
+        }
+    }
+    options
+}
+
+/// How the file is reached.
+fn access(call: &IorCommand, phase: Phase) -> Vec<String> {
+    let (engine, depth) = match call.api {
+        Api::Posix => ("psync", 1),
+        Api::Aio => ("libaio", call.pending),
+        Api::Mmap => ("mmap", 1),
+    };
+    let mut options = vec![
+        option("ioengine", engine),
+        option("iodepth", depth),
+        option("direct", u8::from(call.direct)),
+        option("fallocate", "none"),
+        option("invalidate", 0),
+        option("fadvise_hint", 0),
+    ];
+    if phase == Phase::Write {
+        options.push(option("create_on_open", 1));
+        options.extend(call.fsync.then(|| option("end_fsync", 1)));
+        options.extend(call.fsync_per_write.then(|| option("fsync", 1)));
+    } else {
+        options.push(option("allow_file_create", 0));
+    }
+    if call.deadline_s > 0 && phase != Phase::Check {
+        options.push(option("runtime", format!("{}s", call.deadline_s)));
+    }
+    if call.transfer_delay_us > 0 && phase != Phase::Check {
+        options.push(option("thinktime", format!("{}us", call.transfer_delay_us)));
+    }
+    options
+}
+
+/// What is written, and what reads compare.
+fn data(call: &IorCommand, phase: Phase, signature: u32) -> Vec<String> {
+    let pattern = format!("0x{signature:08x}%o");
+    let is_compared = match phase {
+        Phase::Write => call.is_stamped(),
+        Phase::Check => true,
+        Phase::Read => call.check_read,
+    };
+    if is_compared {
+        // A read in another call compares as well (-R -G): no state is kept.
+        let mut options = vec![
+            option("verify", "pattern"),
+            option("verify_pattern", pattern),
+            option("verify_state_save", 0),
+        ];
+        options.extend((phase == Phase::Write).then(|| option("do_verify", 0)));
+        return options;
+    }
+    match (phase, call.packet) {
+        (Phase::Write, Packet::Random) => vec![option("refill_buffers", 1)],
+        (Phase::Write, Packet::Offset) => vec![option("scramble_buffers", 1)],
+        (Phase::Write, Packet::Timestamp) => vec![option("scramble_buffers", 0)],
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Request, parse};
+    use super::*;
+
+    struct Nothing;
+
+    impl job::Inputs for Nothing {
+        fn read(&self, path: &str) -> std::io::Result<Vec<u8>> {
+            Err(std::io::Error::other(path.to_owned()))
+        }
+        fn variable(&self, _: &str) -> Option<String> {
+            None
+        }
+        fn keywords(&self) -> job::Keywords {
+            job::Keywords { page_size: 4096, memory_mib: 1024, cpus: 2 }
+        }
+    }
+
+    fn suite(line: &str) -> Ior {
+        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        let Ok(Request::Run(call)) = parse(&words) else { panic!("{line}") };
+        Ior::new(&call, 4)
+    }
+
+    /// The options of each job of a step.
+    fn jobs(step: &Step) -> Vec<Vec<&str>> {
+        let names = step.arguments.split(|argument| argument.starts_with("--name="));
+        names.skip(1).map(|job| job.iter().map(String::as_str).collect()).collect()
+    }
+
+    #[track_caller]
+    fn has(job: &[&str], expected: &[&str]) {
+        expected.iter().for_each(|option| assert!(job.contains(option), "{option}: {job:?}"));
+    }
+
+    #[test]
+    fn tasks_of_a_shared_file_stride_over_each_others_blocks() {
+        let step = suite("-N 2 -b 8k -t 4k -s 3 -e -w").next().unwrap();
+        let jobs = jobs(&step);
+        let strides = ["--size=40960", "--zonesize=8192", "--zonerange=8192", "--zoneskip=8192"];
+        for (job, offset) in jobs.iter().zip(["--offset=0", "--offset=8192"]) {
+            has(job, &strides);
+            has(
+                job,
+                &[offset, "--io_size=24576", "--rw=write", "--end_fsync=1", "--filename=testFile"],
+            );
+        }
+    }
+
+    #[test]
+    fn phases_and_repetitions_come_in_turn() {
+        let mut suite = suite("-i 2 -w -W -r -F -N 2");
+        let mut names = Vec::new();
+        while let Some(step) = suite.next() {
+            assert_eq!(jobs(&step).len(), 2);
+            let (phase, repetition) = phase_of(&step.cell).unwrap();
+            assert_eq!(step.cell.name, format!("{}-{repetition}", phase.name()));
+            names.push(step.cell.name.clone());
+            let jobs = vec![JobRecord::default()];
+            let run = RunRecord { jobs, cell: Some(step.cell), ..RunRecord::default() };
+            suite.completed(&run);
+        }
+        assert_eq!(names, ["write-0", "check-0", "read-0", "write-1", "check-1", "read-1"]);
+    }
+
+    #[test]
+    fn reads_after_a_stonewall_read_what_was_written() {
+        let mut suite = suite("-N 3 -b 8k -t 4k -F -D 1");
+        let step = suite.next().unwrap();
+        has(&jobs(&step)[0], &["--runtime=1s", "--number_ios=2"]);
+        let job = |task: u32, ios| {
+            let mut job = JobRecord { name: format!("task.{task}"), ..JobRecord::default() };
+            job.results.write.ios = ios;
+            job
+        };
+        let jobs_done = vec![job(0, 1), job(1, 0), job(2, 2)];
+        let run = RunRecord { jobs: jobs_done, cell: Some(step.cell), ..RunRecord::default() };
+        suite.completed(&run);
+        let step = suite.next().unwrap();
+        let jobs = jobs(&step);
+        assert_eq!(jobs.len(), 2, "the task that wrote nothing has nothing to read");
+        let first = ["--filename=testFile.00000000", "--number_ios=1", "--io_size=4096"];
+        has(&jobs[0], &first);
+        has(&jobs[0], &["--size=4096"]);
+        has(&jobs[1], &["--filename=testFile.00000002", "--number_ios=2"]);
+    }
+
+    #[test]
+    fn what_is_read_is_compared_with_the_signature_and_the_offset() {
+        let mut suite = suite("-w -R -G 255");
+        let step = suite.next().unwrap();
+        let pattern = "--verify_pattern=0x000000ff%o";
+        has(&jobs(&step)[0], &["--verify=pattern", pattern, "--do_verify=0"]);
+        let step = Suite::next(&mut Ior { left: [(0, Phase::Read)].into(), ..suite }).unwrap();
+        has(&jobs(&step)[0], &["--verify=pattern", pattern, "--allow_file_create=0"]);
+    }
+
+    #[test]
+    fn each_step_is_a_job_that_fathom_takes() {
+        for line in [
+            "-N 2 -b 8k -t 4k -s 3 -z -w",
+            "-N 2 -b 8k -t 4k -s 3 -F -z -Y -d 1",
+            "-N 2 -b 8k -t 4k -a AIO --posix.odirect -D 3 -l r",
+            "-a MMAP -O interIODelay=5 -l o",
+            "-N 4 -w -R -ZZ",
+        ] {
+            let mut suite = suite(line);
+            while let Some(step) = suite.next() {
+                let parsed = job::parse(&step.arguments, job::Dialect::Fathom, &Nothing);
+                assert!(parsed.is_ok(), "{line}: {parsed:?}");
+                suite.left.pop_front();
+            }
+        }
+    }
+}
