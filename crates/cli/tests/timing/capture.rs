@@ -161,6 +161,8 @@ fn every_call_is_seen_as_strace_sees_it() {
     // Written with -f to the terminal: numbers of threads in brackets, or none.
     let converted = fathom(directory.path(), &["capture", "convert", "strace.txt", "-o", "s.ftr"]);
     converted.expect(0);
+    let shown = fathom(directory.path(), &["capture", "show", "s.ftr"]).expect(0);
+    assert_eq!(shown.out.lines().next(), Some("strace"), "{}", shown.out);
     assert_eq!(calls(&held(&directory.path().join("s.ftr"))), calls(&captured));
     wait_until("the programs are gone", || loaded() == 0);
 }

@@ -78,7 +78,11 @@ fn operations(counts: &Counts) -> String {
 fn as_text(trace: &AnyTrace<impl std::io::BufRead>, summary: &Summary, most: usize) -> String {
     let mut text = String::new();
     let header = trace.header();
-    let _ = writeln!(text, "{} of {}", header.source, header.subject);
+    let source = report::style::printable(&header.source);
+    let _ = match header.subject.as_str() {
+        "" => writeln!(text, "{source}"),
+        subject => writeln!(text, "{source} of {}", report::style::printable(subject)),
+    };
     let length = trace.end().map_or(summary.duration_ns, |end| end.duration_ns);
     let _ = writeln!(text, "length       {}", human::time(length as f64));
     for (level, counts, is_there) in [
