@@ -206,13 +206,24 @@ impl Builder {
             file.used = true;
             known.count += 1;
             known.bytes = known.bytes.saturating_add(file.size);
+            known.existing = known.existing.saturating_add(file.size);
         }
-        let end = event.offset.saturating_add(event.length);
-        if kind.moves() && end > file.size.max(file.end) {
-            known.bytes = known.bytes.saturating_add(end - file.size.max(file.end));
+        let (end, limit) = (event.offset.saturating_add(event.length), file.size.max(file.end));
+        if kind.moves() && end > limit {
+            known.bytes = known.bytes.saturating_add(end - limit);
+            if kind != StepKind::Write || event.offset > limit {
+                known.existing = known.existing.saturating_add(end - limit);
+            }
             file.end = end;
         }
         file.class
+    }
+
+    /// A file is at least so large before its first I/O here.
+    pub(crate) fn has_grown(&mut self, file: u32, size: u64) {
+        if let Some(file) = self.files.get_mut(file as usize).filter(|file| !file.used) {
+            file.size = file.size.max(size);
+        }
     }
 
     fn count_sync(&mut self, event: &Event) {
@@ -252,6 +263,11 @@ impl Side {
     /// When the first I/O began, in nanoseconds from the start of the trace.
     pub fn start(&self) -> u64 {
         self.start.unwrap_or(0)
+    }
+
+    /// From the first I/O to the end of the last, in nanoseconds.
+    pub fn length(&self) -> u64 {
+        self.end.saturating_sub(self.start())
     }
 
     fn io(&mut self, event: &Event, key: Key, end: u64) {

@@ -6,6 +6,7 @@ use crate::fit::Skew;
 use crate::model::Model;
 use crate::steps::{Step, StepKind};
 use crate::threads::{Loop, ThreadClass};
+use std::collections::BTreeMap;
 use trace::{Drawing, DrawnFiles, DrawnOperation, DrawnStep, DrawnThreads};
 
 /// The most files of a class that a model keeps apart.
@@ -17,14 +18,43 @@ const FIT_DISTANCE_MAX: f64 = 0.1;
 /// The longest distance between two runs at the same place, in runs.
 const AGAIN_MAX: u64 = 1 << 14;
 
-/// The model file of a model. Names of files begin with `prefix`.
-pub fn drawing(model: &Model, prefix: &str) -> Drawing {
-    let parts = &model.parts;
+/// The model file of a model and, if it has several, of its phases. Names of files begin with `prefix`.
+pub fn drawing(model: &Model, phases: &[Model], prefix: &str) -> Drawing {
     let mut drawing = Drawing {
         milliseconds: (model.totals.seconds * 1000.0).ceil() as u64,
         ..Drawing::default()
     };
-    let mut places = vec![None; parts.files.len() + 1];
+    let spans = model.parts.threads.iter().filter_map(|class| class.span);
+    let start = spans.map(|(from, _)| from).min().unwrap_or(0);
+    let mut places = BTreeMap::new();
+    if phases.is_empty() {
+        add(&mut drawing, model, &mut places, prefix, start);
+    }
+    for (number, phase) in phases.iter().enumerate() {
+        let first = drawing.threads.len();
+        add(&mut drawing, phase, &mut places, prefix, start);
+        for threads in &mut drawing.threads[first..] {
+            threads.name = format!("phase{}-{}", number + 1, threads.name);
+        }
+    }
+    unique(&mut drawing);
+    drawing
+}
+
+/// Adds the threads of a phase, and the files that no phase before it has. `places` has the number of the files
+/// of each class by its name.
+fn add(
+    drawing: &mut Drawing,
+    model: &Model,
+    places: &mut BTreeMap<String, usize>,
+    prefix: &str,
+    start: u64,
+) {
+    let parts = &model.parts;
+    let name = |step: &Step| {
+        let class = parts.files.get(step.key.files as usize);
+        class.map_or_else(String::new, |class| class.name.clone())
+    };
     let all: u64 = parts.steps.iter().map(|step| step.ios).sum();
     for (class, threads) in parts.threads.iter().enumerate() {
         let of_class = |step: &&Step| step.key.threads as usize == class;
@@ -37,19 +67,22 @@ pub fn drawing(model: &Model, prefix: &str) -> Drawing {
             .filter(|at| of_class(&&parts.steps[*at]) && parts.steps[*at].ios as f64 >= limit)
             .collect();
         for step in kept.iter().map(|at| &parts.steps[*at]) {
-            let class = step.key.files as usize;
-            let class = class.min(places.len() - 1);
-            if places[class].is_none() {
-                places[class] = Some(drawing.files.len());
-                drawing.files.push(files(model, class, prefix, drawing.files.len()));
+            let mut files = files(model, step.key.files as usize);
+            let number = *places.entry(name(step)).or_insert(drawing.files.len());
+            match drawing.files.get_mut(number) {
+                Some(known) => {
+                    known.count = known.count.max(files.count);
+                    known.bytes = known.bytes.max(files.bytes);
+                }
+                None => {
+                    files.name = format!("{prefix}model.{number}");
+                    drawing.files.push(files);
+                }
             }
         }
-        let place =
-            |step: &Step| places[(step.key.files as usize).min(places.len() - 1)].unwrap_or(0);
-        drawing.threads.push(threads_of(model, threads, &kept, &place));
+        let place = |step: &Step| places.get(&name(step)).copied().unwrap_or(0);
+        drawing.threads.push(threads_of(model, threads, &kept, &place, start));
     }
-    unique(&mut drawing);
-    drawing
 }
 
 /// Names of threads are made different from each other.
@@ -62,7 +95,8 @@ fn unique(drawing: &mut Drawing) {
     }
 }
 
-fn files(model: &Model, class: usize, prefix: &str, number: usize) -> DrawnFiles {
+/// The files of a class, without their name.
+fn files(model: &Model, class: usize) -> DrawnFiles {
     let known = model.parts.files.get(class).cloned().unwrap_or_default();
     let count = known.count.clamp(1, FILES);
     let largest = model
@@ -74,7 +108,11 @@ fn files(model: &Model, class: usize, prefix: &str, number: usize) -> DrawnFiles
         .max();
     let bytes =
         (known.bytes / count).max(largest.unwrap_or(0)).clamp(4096, 1 << 50).next_multiple_of(4096);
-    DrawnFiles { name: format!("{prefix}model.{number}"), count: count as u32, bytes }
+    let filled = match known.existing >= known.bytes {
+        true => bytes,
+        false => known.existing / count,
+    };
+    DrawnFiles { name: String::new(), count: count as u32, bytes, filled }
 }
 
 fn threads_of(
@@ -82,16 +120,14 @@ fn threads_of(
     threads: &ThreadClass,
     kept: &[usize],
     place: &dyn Fn(&Step) -> usize,
+    start: u64,
 ) -> DrawnThreads {
     let steps: Vec<&Step> = kept.iter().map(|at| &model.parts.steps[*at]).collect();
     let moving: u64 = steps.iter().filter(|s| s.key.kind.moves()).map(|s| s.ios).sum();
     let writes: u64 = steps.iter().filter(|s| s.key.kind == StepKind::Write).map(|s| s.ios).sum();
     let direct: u64 = steps.iter().map(|step| step.direct).sum();
     let dsync: u64 = steps.iter().map(|step| step.dsync).sum();
-    let start =
-        model.parts.threads.iter().filter_map(|class| class.span).map(|(from, _)| from).min();
-    let (from, to) = threads.span.unwrap_or_default();
-    let start = start.unwrap_or(from);
+    let (from, to) = threads.span.unwrap_or((start, start));
     let count = threads.concurrency();
     let depth =
         if threads.is_queued() { threads.depth.quantile_busy(0.95).div_ceil(count) } else { 1 };

@@ -84,7 +84,7 @@ impl Builder {
             level: Totals::level_name(level),
             events: self.events,
             lost: self.lost,
-            seconds: main.end.saturating_sub(main.start()) as f64 / 1e9,
+            seconds: main.length() as f64 / 1e9,
             device_read_bytes: device.totals.read_bytes,
             device_written_bytes: device.totals.written_bytes,
             files: self.file_classes.iter().map(|class| class.count).sum(),
@@ -210,8 +210,7 @@ fn parts(builder: &Builder, side: &Side) -> Parts {
         gaps.merge(&step.gaps);
     }
     let dispersion = side.depth.arrivals.dispersion().last().map_or(1.0, |scale| scale.index);
-    let mut files = builder.file_classes.clone();
-    files.truncate(builder.file_classes.len());
+    let files = builder.file_classes.clone();
     Parts {
         steps: side.steps.clone(),
         threads: side.threads.classes.clone(),
@@ -221,13 +220,14 @@ fn parts(builder: &Builder, side: &Side) -> Parts {
         gaps,
         hits: (6..26).map(|power| side.tracker.hits(f64::from(1_u32 << power))).collect(),
         dispersion,
+        origin: side.start(),
     }
 }
 
 /// Windows and phases.
 fn over_time(side: &Side, streams: &[crate::Stream]) -> (Vec<Window>, Vec<Phase>) {
     let width = side.windows.width as f64 / 1e9;
-    let all = side.end.saturating_sub(side.start()) as f64 / 1e9;
+    let all = side.length() as f64 / 1e9;
     let (mut windows, mut seen) = (Vec::new(), Distinct::default());
     for (index, load) in side.windows.loads.iter().enumerate() {
         seen.merge(&load.distinct);

@@ -5,6 +5,7 @@ use crate::fit::Skew;
 use crate::model::{Model, Share, Stream};
 use crate::threads::Loop;
 use record::human;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// A fit that is further off is not used: zones are.
@@ -23,8 +24,8 @@ pub struct JobOptions {
     pub seconds: Option<u64>,
 }
 
-/// The job file of a model.
-pub fn text(model: &Model, options: &JobOptions) -> String {
+/// The job file of a model and, if it has several, of its phases: one after the other.
+pub fn text(model: &Model, phases: &[Model], options: &JobOptions) -> String {
     let totals = &model.totals;
     let mut out = Lines(String::new());
     out.note(&format!(
@@ -41,12 +42,6 @@ pub fn text(model: &Model, options: &JobOptions) -> String {
         "fio cannot tie streams together, draw reuse as it was seen, or vary pauses: fathom model --toml \
          keeps that.",
     );
-    if model.phases.len() > 1 {
-        out.note(&format!(
-            "The load has {} phases; this job has the mean of them.",
-            model.phases.len()
-        ));
-    }
     let seconds = options.seconds.unwrap_or((totals.seconds.ceil() as u64).clamp(1, 60));
     out.line("[global]");
     if !options.directory.is_empty() {
@@ -54,16 +49,83 @@ pub fn text(model: &Model, options: &JobOptions) -> String {
     }
     out.line("randrepeat=1\nrandseed=20260101\nrefill_buffers=0\nnorandommap=1\ntime_based=1");
     out.line(&format!("runtime={seconds}\ngroup_reporting=1"));
-    let mut names: Vec<String> = Vec::new();
-    for stream in &model.streams {
-        let mut name = stream.name.clone();
-        if names.contains(&name) || name.starts_with("global") || name.is_empty() {
-            name = format!("stream-{}-{name}", names.len() + 1);
+    if phases.is_empty() {
+        for (name, stream) in named(model) {
+            let (count, each) = file_sizes(stream, options);
+            let files = Files { base: "$jobname".into(), count, each };
+            section(&mut out, model, stream, &Section { name, files, options });
         }
-        section(&mut out, model, stream, &name, options);
-        names.push(name);
+        return out.0;
+    }
+    let shared = shared_files(phases, options);
+    for (number, phase) in phases.iter().enumerate() {
+        let spent = model.phases.get(number).map_or(phase.totals.seconds, |p| p.to - p.from);
+        let share = spent / totals.seconds.max(1e-9);
+        let runtime = ((seconds as f64 * share).round() as u64).max(1);
+        out.line("");
+        out.note(&format!(
+            "Phase {} of {}, {}: {} IOPS, {}.",
+            number + 1,
+            phases.len(),
+            human::duration(spent),
+            human::count(model.phases.get(number).map_or(0.0, |p| p.iops)),
+            human::rate(model.phases.get(number).map_or(0.0, |p| p.bytes_per_second))
+        ));
+        for (at, (base, stream)) in named(phase).into_iter().enumerate() {
+            let (count, each) = shared[&base];
+            let name = format!("phase{}-{base}", number + 1);
+            let files = Files { base, count, each };
+            section(&mut out, phase, stream, &Section { name, files, options });
+            out.line(&format!("runtime={runtime}"));
+            if number > 0 && at == 0 {
+                out.line("stonewall=1");
+            }
+        }
     }
     out.0
+}
+
+/// The streams of a model, each with a name of its own.
+fn named(model: &Model) -> Vec<(String, &Stream)> {
+    let mut all: Vec<(String, &Stream)> = Vec::new();
+    for stream in &model.streams {
+        let mut name = stream.name.clone();
+        if all.iter().any(|(other, _)| *other == name)
+            || name.starts_with("global")
+            || name.is_empty()
+        {
+            name = format!("stream-{}-{name}", all.len() + 1);
+        }
+        all.push((name, stream));
+    }
+    all
+}
+
+/// Streams of several phases with the same name share their files, which are as many and as large as in any.
+fn shared_files(phases: &[Model], options: &JobOptions) -> BTreeMap<String, (u64, u64)> {
+    let mut shared: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+    for (name, stream) in phases.iter().flat_map(named) {
+        let (count, each) = file_sizes(stream, options);
+        let known = shared.entry(name).or_default();
+        *known = (known.0.max(count), known.1.max(each));
+    }
+    shared
+}
+
+/// What a section has beside its stream.
+struct Section<'a> {
+    name: String,
+    files: Files,
+    options: &'a JobOptions,
+}
+
+/// The files of a section.
+struct Files {
+    /// What their names begin with.
+    base: String,
+    count: u64,
+    /// Bytes of each.
+    each: u64,
 }
 
 struct Lines(String);
@@ -80,7 +142,7 @@ impl Lines {
     }
 }
 
-fn section(out: &mut Lines, model: &Model, stream: &Stream, name: &str, options: &JobOptions) {
+fn section(out: &mut Lines, model: &Model, stream: &Stream, section: &Section<'_>) {
     out.line("");
     out.note(&format!(
         "{} of the I/Os: threads {}, {} ({}).",
@@ -89,10 +151,10 @@ fn section(out: &mut Lines, model: &Model, stream: &Stream, name: &str, options:
         human::counted(stream.file_count as usize, "file"),
         human::list_up_to(&stream.files, 3)
     ));
-    out.line(&format!("[{name}]"));
+    out.line(&format!("[{}]", section.name));
     pattern(out, stream);
     sizes(out, stream);
-    files(out, stream, options);
+    files(out, stream, section);
     if let Some(text) = distribution(out, stream) {
         out.line(&text);
     }
@@ -174,22 +236,41 @@ fn split(sizes: &[Share]) -> String {
     parts.join(":")
 }
 
-fn files(out: &mut Lines, stream: &Stream, options: &JobOptions) {
+/// The number of files of a stream, and the bytes of each.
+fn file_sizes(stream: &Stream, options: &JobOptions) -> (u64, u64) {
     let largest = all_sizes(stream).max().unwrap_or(4096).max(4096);
     let count = stream.file_count.clamp(1, 256);
     let all = stream.file_bytes.min(options.size_max.unwrap_or(u64::MAX));
-    let each = (all / count).max(largest).min(1 << 50).next_multiple_of(4096);
+    (count, (all / count).max(largest).min(1 << 50).next_multiple_of(4096))
+}
+
+fn files(out: &mut Lines, stream: &Stream, Section { files, options, .. }: &Section<'_>) {
+    let Files { base, count, each } = files;
+    let is_smaller = options.size_max.is_some_and(|most| most < stream.file_bytes);
     out.note(&format!(
         "{} with {} in all{}",
         human::counted(stream.file_count as usize, "file"),
         human::size(stream.file_bytes as f64),
-        if all < stream.file_bytes { ", made smaller for this target" } else { "" }
+        if is_smaller { ", made smaller for this target" } else { "" }
     ));
     // Threads share their files, as in the trace.
-    out.line(&format!("nrfiles={count}\nfilename_format=$jobname.$filenum\nfilesize={each}"));
+    out.line(&format!("nrfiles={count}\nfilename_format={base}.$filenum\nfilesize={each}"));
     out.line(&format!("size={}", each * count));
-    if count > 1 {
+    if *count > 1 {
         out.line("file_service_type=random");
+    }
+    if stream.writes == 0 || stream.file_bytes == 0 {
+        return;
+    }
+    let existing = stream.file_existing as f64 / stream.file_bytes as f64;
+    out.note(&format!(
+        "{} of it was there before, the rest is appended",
+        human::percent(existing.min(1.0))
+    ));
+    if existing >= 0.5 {
+        out.line("overwrite=1");
+    } else if stream.reads == 0 {
+        out.line("fallocate=none");
     }
 }
 

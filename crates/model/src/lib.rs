@@ -19,6 +19,7 @@ mod names;
 mod phases;
 pub mod replay;
 pub mod score;
+mod split;
 mod steps;
 mod streams;
 mod threads;
@@ -36,4 +37,5 @@ pub use model::{
     Arrivals, CpuLimit, Locality, Model, Phase, Share, Stream, StreamShare, Syncs, Think, Totals,
     Window,
 };
+pub use split::Splitter;
 pub use threads::Loop;

@@ -52,6 +52,8 @@ pub(crate) struct Parts {
     pub gaps: LogHistogram,
     pub hits: Vec<f64>,
     pub dispersion: f64,
+    /// When the first I/O began, in nanoseconds from the start of the trace.
+    pub origin: u64,
 }
 
 /// Files that are alike.
@@ -62,6 +64,8 @@ pub(crate) struct FileClass {
     pub count: u64,
     /// Bytes of all of them: as large as seen, or as far as I/O went.
     pub bytes: u64,
+    /// Bytes that were there before: the size when first seen, and what was read or skipped beyond it.
+    pub existing: u64,
     /// Whether it is a device.
     pub is_device: bool,
 }
@@ -147,6 +151,8 @@ pub struct Stream {
     pub file_count: u64,
     /// Bytes of its files.
     pub file_bytes: u64,
+    /// Bytes of its files that were there before; the rest was appended.
+    pub file_existing: u64,
     /// Threads that do this at the same time.
     pub concurrency: u32,
     /// Reads.

@@ -132,13 +132,14 @@ fn stream(builder: &Builder, side: &Side, group: &Group) -> Stream {
     let main = moving.iter().max_by_key(|step| step.starts);
     let syncs = sum(StepKind::Fsync, |s| s.ios) + sum(StepKind::Fdatasync, |s| s.ios);
     let (pacing, reason) = class.pacing();
-    let seconds = (side.end.saturating_sub(side.start())) as f64 / 1e9;
+    let seconds = side.length() as f64 / 1e9;
     Stream {
         name: name_of(&class.name, files.first().map_or("", |file| &file.name)),
         threads: class.name.clone(),
         files: files.iter().map(|file| file.name.clone()).collect(),
         file_count: files.iter().map(|file| file.count).sum(),
         file_bytes,
+        file_existing: files.iter().fold(0, |sum: u64, file| sum.saturating_add(file.existing)),
         concurrency: class.concurrency(),
         reads,
         writes,

@@ -71,14 +71,19 @@ pub fn thread(number: u32, name: &str) -> Entry {
     Entry::Thread(Thread { number, process: 1 + number, thread: 1 + number, name })
 }
 
-/// One file of 64 MiB and one thread, then events in the order of their ends.
-pub fn model_of(mut events: Vec<Event>) -> Model {
+/// Three files and 64 threads, then events in the order of their ends.
+pub fn entries(mut events: Vec<Event>) -> Vec<Entry> {
     events.sort_by_key(|event| event.at_ns + event.duration_ns.unwrap_or(0));
+    let files = [("/data/table.db", 64), ("/data/log.wal", 16), ("/data/heap", 8)];
+    let files = (0..).zip(files).map(|(number, (name, mib))| file(number, name, mib << 20));
+    let threads = (0..64).map(|number| thread(number, "db"));
+    files.chain(threads).chain(events.into_iter().map(Entry::Event)).collect()
+}
+
+/// The model of these.
+pub fn model_of(events: Vec<Event>) -> Model {
     let mut builder = Builder::new();
-    builder.entry(&file(0, "/data/table.db", 64 << 20));
-    builder.entry(&file(1, "/data/log.wal", 16 << 20));
-    (0..64).for_each(|number| builder.entry(&thread(number, "db")));
-    events.into_iter().for_each(|event| builder.entry(&Entry::Event(event)));
+    entries(events).iter().for_each(|entry| builder.entry(entry));
     builder.finish()
 }
 

@@ -1,7 +1,7 @@
 use crate::fit::Skew;
 use crate::job::JobOptions;
-use crate::testing::{Draw, IO, MS, SECOND, ZipfTable, closed, file, model_of, thread};
-use crate::{Builder, Loop, Model, draw, job, replay, score};
+use crate::testing::{Draw, IO, MS, SECOND, ZipfTable, closed, entries, file, model_of, thread};
+use crate::{Builder, Loop, Model, Splitter, draw, job, replay, score};
 use trace::ftr::{Entry, Event, Flags, Level, Operation};
 
 #[test]
@@ -20,7 +20,7 @@ fn a_zipf_load_is_fitted_and_written_into_the_job() {
     assert!((theta - 0.9).abs() < 0.05 && fit.distance < 0.05, "{fit:?}");
     assert_eq!((stream.concurrency, stream.pacing), (4, Loop::Closed), "{}", stream.reason);
     assert!(stream.sequential < 0.01);
-    let text = job::text(&model, &JobOptions::default());
+    let text = job::text(&model, &[], &JobOptions::default());
     assert!(text.contains("random_distribution=zipf:0."), "{text}");
     assert!(text.contains("numjobs=4\n") && text.contains("rw=randread\n"), "{text}");
     assert!(text.contains("bssplit=4096/100\n"), "{text}");
@@ -41,7 +41,7 @@ fn compute_between_ios_is_told_from_sleep_and_limits_the_gain() {
     let stream = &model.streams[0];
     assert_eq!(stream.pacing, Loop::Closed);
     assert!((stream.think.mean_ns / 9e5 - 1.0).abs() < 0.02, "{:?}", stream.think);
-    let text = job::text(&model, &JobOptions::default());
+    let text = job::text(&model, &[], &JobOptions::default());
     let think: f64 = option(&text, "thinktime").trim_end_matches("us").parse().unwrap();
     let spin: f64 = option(&text, "thinktime_spin").trim_end_matches("us").parse().unwrap();
     assert!((think - 900.0).abs() < 10.0 && (spin - 900.0).abs() < 10.0, "{text}");
@@ -78,12 +78,12 @@ fn open_loops_are_told_from_closed_ones_and_poisson_from_regular_arrivals() {
     assert_eq!(stream.pacing, Loop::Open, "{}", stream.reason);
     assert!(poisson.arrivals.poisson, "{:?}", poisson.arrivals);
     assert!((poisson.arrivals.rate / 500.0 - 1.0).abs() < 0.03);
-    let text = job::text(&poisson, &JobOptions::default());
+    let text = job::text(&poisson, &[], &JobOptions::default());
     assert!(text.contains("rate_process=poisson"), "{text}");
     let regular = scheduled(|_| 2_000_000);
     assert_eq!(regular.streams[0].pacing, Loop::Open, "{}", regular.streams[0].reason);
     assert!(!regular.arrivals.poisson);
-    let text = job::text(&regular, &JobOptions::default());
+    let text = job::text(&regular, &[], &JobOptions::default());
     assert!(text.contains("rate_iops=500\n") && !text.contains("poisson"), "{text}");
 }
 
@@ -98,7 +98,7 @@ fn bursts_and_their_pauses_are_found() {
     assert!((think.burst - 32.0).abs() < 1.0, "{think:?}");
     assert!((think.pause_ns / 2e7 - 1.0).abs() < 0.1, "{think:?}");
     assert!(!model.arrivals.poisson && model.arrivals.gap_variation > 2.0, "{:?}", model.arrivals);
-    assert!(job::text(&model, &JobOptions::default()).contains("thinktime_blocks=32\n"));
+    assert!(job::text(&model, &[], &JobOptions::default()).contains("thinktime_blocks=32\n"));
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn runs_strides_mixes_and_sizes_are_those_of_the_trace() {
     }));
     let stream = &model.streams[0];
     assert!((stream.sequential - 0.875).abs() < 0.01 && (stream.run_mean - 8.0).abs() < 0.1);
-    assert!(job::text(&model, &JobOptions::default()).contains("rw=randread:8\n"));
+    assert!(job::text(&model, &[], &JobOptions::default()).contains("rw=randread:8\n"));
     let strided = model_of(closed(1, 8000, &mut random, |_, n, _| {
         (Event { offset: n % 1000 * 65_536, duration_ns: Some(50_000), ..IO }, 1000)
     }));
@@ -131,7 +131,7 @@ fn runs_strides_mixes_and_sizes_are_those_of_the_trace() {
             1000,
         )
     }));
-    let text = job::text(&mixed, &JobOptions::default());
+    let text = job::text(&mixed, &[], &JobOptions::default());
     let share: u64 = option(&text, "rwmixread").parse().unwrap();
     assert!((69..=71).contains(&share), "{text}");
     let sizes = &mixed.streams[0].read_sizes;
@@ -150,12 +150,52 @@ fn phases_are_found_where_the_load_changes() {
             events.push(Event { at_ns: 10 * SECOND + n * SECOND / 2000, file: 1, ..write });
         }
     }
-    let model = model_of(events);
+    let model = model_of(events.clone());
     let starts: Vec<f64> = model.phases.iter().map(|phase| phase.from).collect();
     assert_eq!(starts.len(), 2, "{:?}", model.phases);
     assert!((starts[1] - 10.0).abs() < 0.2, "{starts:?}");
     assert!(model.phases[0].read_share > 0.99 && model.phases[1].read_share < 0.01);
     assert!((model.phases[0].iops / 3000.0 - 1.0).abs() < 0.05);
+    let mut splitter = Splitter::new(&model).unwrap();
+    entries(events).iter().for_each(|entry| splitter.entry(entry));
+    let phases = splitter.finish();
+    // A window lies across the change.
+    assert!(phases[0].totals.reads > 29_500 && phases[1].totals.writes > 9_500);
+    let text = job::text(&model, &phases, &JobOptions::default());
+    let sections: Vec<&str> = text.lines().filter(|line| line.starts_with("[phase")).collect();
+    assert!(sections.len() >= 2 && sections[0].starts_with("[phase1-"), "{text}");
+    let (first, second) = text.split_at(text.find("[phase2-").unwrap());
+    assert!(!first.contains("stonewall") && second.contains("runtime=5\nstonewall=1\n"), "{text}");
+    assert!(first.contains("runtime=10\n"), "{text}");
+    let drawing = draw::drawing(&model, &phases, "");
+    let reader =
+        drawing.threads.iter().find(|threads| threads.name.starts_with("phase1-")).unwrap();
+    let writer =
+        drawing.threads.iter().find(|threads| threads.name.starts_with("phase2-")).unwrap();
+    assert!(reader.from < 100 && reader.to < 10_200, "{reader:?}");
+    assert!((9800..10_200).contains(&writer.from) && writer.to > 14_900, "{writer:?}");
+}
+
+#[test]
+fn files_are_filled_as_far_as_they_were_there() {
+    let writes = |offset: fn(u64, &mut Draw) -> u64| {
+        let mut random = Draw::new(11);
+        let io = |draw: &mut Draw, n, _| {
+            let at = Event { operation: Operation::Write, file: 2, ..IO };
+            (Event { offset: offset(n, draw), duration_ns: Some(50_000), ..at }, 1000)
+        };
+        model_of(closed(1, 4000, &mut random, io))
+    };
+    for (model, filled, line) in [
+        (writes(|_, draw| draw.below(2048) * 4096), 8 << 20, "overwrite=1\n"),
+        // A file of 8 MiB grows by as much.
+        (writes(|n, _| (2048 + n % 2048) * 4096), 8 << 20, "overwrite=1\n"),
+        (writes(|n, _| (2048 + n) * 4096), 8 << 20, "fallocate=none\n"),
+    ] {
+        let text = job::text(&model, &[], &JobOptions::default());
+        assert!(text.contains(line), "{text}");
+        assert_eq!(draw::drawing(&model, &[], "").files[0].filled, filled);
+    }
 }
 
 #[test]
@@ -175,7 +215,7 @@ fn outstanding_ios_of_a_queue_are_its_depth() {
     let stream = &model.streams[0];
     assert!((model.outstanding_mean - 16.0).abs() < 0.3, "{}", model.outstanding_mean);
     assert_eq!((stream.depth, stream.pacing), (16, Loop::Closed), "{}", stream.reason);
-    let text = job::text(&model, &JobOptions::default());
+    let text = job::text(&model, &[], &JobOptions::default());
     assert!(text.contains("iodepth=16\ndirect=1\n"), "{text}");
 }
 
@@ -208,9 +248,9 @@ fn syncs_and_what_follows_what_are_kept() {
     let log = model.streams.iter().find(|stream| stream.writes > 0).unwrap();
     assert!(log.datasync && (log.writes_per_sync.unwrap() - 8.0).abs() < 0.01, "{log:?}");
     assert!((model.syncs.writes_per_sync.unwrap() - 8.0).abs() < 0.1, "{:?}", model.syncs);
-    let text = job::text(&model, &JobOptions::default());
+    let text = job::text(&model, &[], &JobOptions::default());
     assert!(text.contains("fdatasync=8\n"), "{text}");
-    let drawing = draw::drawing(&model, "");
+    let drawing = draw::drawing(&model, &[], "");
     let steps = &drawing.threads[0].steps;
     assert_eq!((drawing.threads[0].count, steps.len(), drawing.files.len()), (2, 3, 2));
     let sync = steps.iter().find(|step| step.sizes.is_empty()).unwrap();
@@ -240,12 +280,12 @@ fn traces_without_much_in_them_make_models_that_say_so() {
     let empty = Builder::new().finish();
     assert_eq!(empty.warnings, ["the trace has no reads and no writes"]);
     assert!(empty.streams.is_empty() && empty.phases.is_empty());
-    job::text(&empty, &JobOptions::default());
+    job::text(&empty, &[], &JobOptions::default());
     let one = model_of(vec![Event { duration_ns: Some(1000), ..IO }]);
     assert_eq!((one.totals.reads, one.streams.len()), (1, 1));
     assert!(one.warnings[0].contains("are few"), "{:?}", one.warnings);
-    job::text(&one, &JobOptions::default());
-    draw::drawing(&one, "");
+    job::text(&one, &[], &JobOptions::default());
+    draw::drawing(&one, &[], "");
     let syncs = model_of(vec![Event { operation: Operation::Fsync, ..IO }; 10]);
     assert_eq!(syncs.warnings, ["the trace has no reads and no writes"]);
     let blind =
@@ -272,8 +312,8 @@ fn losses_clock_steps_and_unknown_files_and_threads_are_survived_and_said() {
         "{:?}",
         model.warnings
     );
-    job::text(&model, &JobOptions::default());
-    draw::drawing(&model, "").text();
+    job::text(&model, &[], &JobOptions::default());
+    draw::drawing(&model, &[], "").text();
 }
 
 #[test]

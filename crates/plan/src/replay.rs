@@ -163,6 +163,8 @@ impl Files<'_> {
         let mut job = cx.job.clone();
         job.pattern.rw = directions_of(used);
         job.queue.direct &= !used.buffered;
+        // A model may have files that are there before they are written.
+        job.layout.overwrite |= used.read_end > 0;
         let path = &used.path;
         let (kind, extent) = match job.queue.engine {
             Engine::Null => (TargetKind::Missing, Extent::Endless),

@@ -35,6 +35,9 @@ pub struct DrawnFiles {
     pub count: u32,
     /// Bytes of each.
     pub bytes: u64,
+    /// Bytes of each that are written before the load begins; those that are read are in any case.
+    #[serde(default)]
+    pub filled: u64,
 }
 
 /// Threads that are alike.
@@ -316,7 +319,7 @@ pub(crate) mod tests {
             steps: vec![step],
             ..DrawnThreads::default()
         };
-        let file = DrawnFiles { name: "data".into(), count: 3, bytes: 1 << 20 };
+        let file = DrawnFiles { name: "data".into(), count: 3, bytes: 1 << 20, filled: 4096 };
         Drawing { milliseconds: 1000, files: vec![file], threads: vec![threads] }
     }
 

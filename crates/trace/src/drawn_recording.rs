@@ -1,7 +1,7 @@
 //! The recording of a model file: the files and sizes of one kind of its threads.
 
 use crate::adjust::Adjust;
-use crate::drawn::{Drawing, Drawn, DrawnStep, DrawnThreads};
+use crate::drawn::{Drawing, Drawn, DrawnFiles, DrawnStep, DrawnThreads};
 use crate::error::TraceError;
 use crate::event::Name;
 use crate::recording::{FileUse, Held, Locate, Recording};
@@ -39,14 +39,8 @@ impl Drawing {
                 drawn.files.push((first, 0, 0));
                 continue;
             }
-            let count = if adjust.redirected { 1 } else { file.count };
-            let all = if adjust.redirected {
-                file.bytes.saturating_mul(u64::from(file.count))
-            } else {
-                file.bytes
-            };
             let longest = steps.iter().map(|step| step.longest()).max().unwrap_or(0);
-            let bytes = (all / adjust.scale.max(1)).max(longest).max(1);
+            let (count, bytes, filled) = file.adjusted(adjust, longest);
             drawn.files.push((first, count, bytes));
             for number in 0..count {
                 let path = if file.count > 1 {
@@ -56,7 +50,7 @@ impl Drawing {
                 };
                 let path = locate(&Name::Path(path)).map_err(TraceError::Whole)?;
                 let again = recording.files.iter().any(|one| one.path == path);
-                recording.files.push(FileUse { path, again, ..used(&steps, bytes) });
+                recording.files.push(FileUse { path, again, ..used(&steps, bytes, filled) });
             }
         }
         for step in &threads.steps {
@@ -73,7 +67,25 @@ impl Drawing {
     }
 }
 
-fn used(steps: &[&DrawnStep], bytes: u64) -> FileUse {
+impl DrawnFiles {
+    /// How many files there are, the bytes of each, and the bytes of each that are filled. None is smaller than
+    /// `longest`.
+    fn adjusted(&self, adjust: Adjust, longest: u64) -> (u32, u64, u64) {
+        let (count, all) = match adjust.redirected {
+            true => (1, self.bytes.saturating_mul(u64::from(self.count))),
+            false => (self.count, self.bytes),
+        };
+        let bytes = (all / adjust.scale.max(1)).max(longest).max(1);
+        // Of one file in the place of several, each part would be filled in part.
+        let filled = match self.filled >= self.bytes {
+            true => bytes,
+            false => (self.filled / adjust.scale.max(1)).min(bytes),
+        };
+        (count, bytes, filled)
+    }
+}
+
+fn used(steps: &[&DrawnStep], bytes: u64, filled: u64) -> FileUse {
     let mut ios = PerDirection::default();
     for step in steps {
         step.operation.direction().into_iter().for_each(|direction| ios[direction] += 1);
@@ -86,7 +98,7 @@ fn used(steps: &[&DrawnStep], bytes: u64) -> FileUse {
         ios,
         syncs: steps.iter().filter(|step| step.operation.direction().is_none()).count() as u64,
         end: bytes,
-        read_end: if ios[Direction::Read] > 0 { bytes } else { 0 },
+        read_end: if ios[Direction::Read] > 0 { bytes } else { filled },
         grain: 1 << grain.trailing_zeros().min(62),
         ..FileUse::default()
     }
@@ -107,6 +119,10 @@ mod tests {
         let recording = drawing().recording(Some("db"), adjust, &path).unwrap();
         assert_eq!(recording.files.len(), 3);
         assert_eq!((&*recording.files[2].path, recording.files[2].end), ("data.2", 1 << 18));
+        let mut written = drawing();
+        written.threads[0].steps[0].operation = crate::drawn::DrawnOperation::Write;
+        let recording = written.recording(None, adjust, &path).unwrap();
+        assert_eq!(recording.files[0].read_end, 1024, "a part that was there is laid out");
         assert!(drawing().recording(Some("x"), adjust, &path).is_err());
     }
 }

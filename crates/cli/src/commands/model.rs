@@ -7,7 +7,7 @@ use clap::Args;
 use model::job::JobOptions;
 use model::merge::Merge;
 use model::replay::ReplayWriter;
-use model::{Builder, Model};
+use model::{Builder, Model, Splitter};
 use record::Bytes;
 use runner::Refusal;
 use std::fs::File;
@@ -69,8 +69,10 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     let model = model_of(traces)?;
     let names: Vec<String> = traces.iter().map(|trace| trace.display().to_string()).collect();
     let name = record::human::list_up_to(&names, 3);
+    let phases = phases_of(traces, &model)?;
     let job = model::job::text(
         &model,
+        &phases,
         &JobOptions {
             trace: name.clone(),
             directory: arguments.directory.clone().unwrap_or_default(),
@@ -88,7 +90,7 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
             .directory
             .as_deref()
             .map_or_else(String::new, |directory| format!("{}/", directory.trim_end_matches('/')));
-        let drawing = model::draw::drawing(&model, &prefix);
+        let drawing = model::draw::drawing(&model, &phases, &prefix);
         if drawing.threads.is_empty() {
             return Err(Refusal::usage(format!("{name}: the trace has no I/O to draw")));
         }
@@ -110,10 +112,14 @@ fn write(path: &Path, text: &str) -> Result<()> {
 }
 
 /// The entries of traces, each passed on. Several traces are of one run and have the same time zero.
-fn each_entry(paths: &[PathBuf], mut take: impl FnMut(&Entry) -> Result<()>) -> Result<()> {
+fn each_entry(
+    paths: &[PathBuf],
+    reading: Reading,
+    mut take: impl FnMut(&Entry) -> Result<()>,
+) -> Result<()> {
     let mut traces: Vec<Box<dyn Iterator<Item = _>>> = Vec::new();
     for path in paths {
-        traces.push(Box::new(Entries::open(path)?));
+        traces.push(Box::new(Entries::open(path, reading)?));
     }
     match traces.len() {
         1 => traces.remove(0).try_for_each(|entry| take(&entry?)),
@@ -121,19 +127,27 @@ fn each_entry(paths: &[PathBuf], mut take: impl FnMut(&Entry) -> Result<()>) -> 
     }
 }
 
+/// What is wrong with a trace is said when it is read first.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    First,
+    Again,
+}
+
 /// The entries of a trace. At the end it says if the trace has none.
 struct Entries {
     reader: AnyTrace<BufReader<File>>,
+    reading: Reading,
     name: String,
 }
 
 impl Entries {
-    fn open(path: &Path) -> Result<Entries> {
+    fn open(path: &Path, reading: Reading) -> Result<Entries> {
         let name = path.display().to_string();
         let wrong = |error: &dyn std::fmt::Display| Refusal::usage(format!("{name}: {error}"));
         let file = File::open(path).map_err(|error| wrong(&describe(&error.into())))?;
         let reader = AnyTrace::open(BufReader::new(file)).map_err(|error| wrong(&error))?;
-        Ok(Entries { reader, name })
+        Ok(Entries { reader, reading, name })
     }
 }
 
@@ -142,7 +156,7 @@ impl Iterator for Entries {
 
     fn next(&mut self) -> Option<Result<Entry>> {
         let next = self.reader.next();
-        if next.is_none() {
+        if next.is_none() && self.reading == Reading::First {
             let notes = self.reader.notes().into_iter();
             let end = "the trace has no end; what was written before is used".to_owned();
             let end = self.reader.is_truncated().then_some(end);
@@ -155,11 +169,21 @@ impl Iterator for Entries {
 /// The model of one trace, or of those of the workers of a run.
 pub fn model_of(paths: &[PathBuf]) -> Result<Model> {
     let mut builder = Builder::new();
-    each_entry(paths, |entry| {
+    each_entry(paths, Reading::First, |entry| {
         builder.entry(entry);
         Ok(())
     })?;
     Ok(builder.finish())
+}
+
+/// The models of the phases of a model of traces, which are read again; none if it has only one phase.
+fn phases_of(paths: &[PathBuf], model: &Model) -> Result<Vec<Model>> {
+    let Some(mut splitter) = Splitter::new(model) else { return Ok(Vec::new()) };
+    each_entry(paths, Reading::Again, |entry| {
+        splitter.entry(entry);
+        Ok(())
+    })?;
+    Ok(splitter.finish())
 }
 
 fn replay(traces: &[PathBuf], path: &Path, model: &Model, scale: f64) -> Result<()> {
@@ -167,7 +191,7 @@ fn replay(traces: &[PathBuf], path: &Path, model: &Model, scale: f64) -> Result<
     let cannot = || format!("cannot write '{}'", path.display());
     let file = File::create(path).with_context(cannot)?;
     let mut writer = ReplayWriter::new(BufWriter::new(file), level, scale).with_context(cannot)?;
-    each_entry(traces, |entry| writer.entry(entry).with_context(cannot))?;
+    each_entry(traces, Reading::Again, |entry| writer.entry(entry).with_context(cannot))?;
     if writer.skipped > 0 {
         say(&format!(
             "{} events are left out: an iolog cannot name their files, or they move nothing\n",

@@ -123,6 +123,38 @@ fn a_model_file_runs_on_a_smaller_target_and_a_trace_is_replayed_scaled() {
 }
 
 #[test]
+fn phases_are_sections_one_after_another() {
+    let directory = scratch();
+    let at = directory.path();
+    let job = "[global]\ntime_based\nruntime=4s\nioengine=psync\nthinktime=1ms\nsize=8m\n\
+               [load]\nrw=write\nbs=64k\n[use]\nstonewall\nrw=randread\nbs=4k\n";
+    std::fs::write(at.join("app.fio"), job).unwrap();
+    fathom(at, &["run", "--no-archive", "--write_iolog=app.ftr", "app.fio"]).expect(0);
+    let traces = ["app.1.ftr", "app.2.ftr"];
+    let words = [&["model"], &traces[..], &["-o", "job.fio", "--toml", "model.toml"]].concat();
+    fathom(at, &words).expect(0);
+    let text = std::fs::read_to_string(at.join("job.fio")).unwrap();
+    assert!(text.contains("[phase1-load") && text.contains("stonewall=1\n"), "{text}");
+    fio(at, &["--parse-only", "job.fio"]).expect(0);
+    let report = fio(at, &["--output-format=json", "job.fio"]).expect(0).json();
+    for (number, direction) in [(0, "write"), (1, "read")] {
+        let done = &report["jobs"][number][direction];
+        assert!(self::number(&done["total_ios"]) > 100.0, "{report:#}");
+    }
+    fathom(at, &["run", "--no-archive", "--write_iolog=again.ftr", "model.toml"]).expect(0);
+    let workers = std::fs::read_to_string(at.join("model.toml")).unwrap();
+    let workers = workers.matches("[[threads]]").count();
+    let traces: Vec<String> = (1..=workers).map(|worker| format!("again.{worker}.ftr")).collect();
+    let words: Vec<&str> = traces.iter().map(String::as_str).collect();
+    let again = fathom(at, &[&["model"], &words[..], &["--json"]].concat()).expect(0).json();
+    let phases = &again["model"]["phases"];
+    let phases = phases.as_array().unwrap();
+    let (first, last) = (&phases[0], &phases[phases.len() - 1]);
+    // Other programs may make more phases of one, but not less than these two.
+    assert!(number(&first["read_share"]) < 0.1 && number(&last["read_share"]) > 0.9, "{phases:#?}");
+}
+
+#[test]
 fn bad_traces_and_models_are_told() {
     let directory = scratch();
     let at = directory.path();
