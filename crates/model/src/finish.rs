@@ -10,6 +10,7 @@ use crate::phases::change_points;
 use crate::steps::{Step, StepKind};
 use crate::streams::streams;
 use crate::threads::ThreadClass;
+use crate::windows::Windows;
 use trace::ftr::Level;
 
 /// Rows in which changes are looked for.
@@ -44,7 +45,8 @@ impl Builder {
         };
         let side = &self.sides[usize::from(level == Level::Device)];
         let (streams, left_out) = streams(&self, side);
-        let (windows, phases) = over_time(side, &streams);
+        let windows = windows(side, &side.windows, side.length());
+        let phases = phases(side, &streams, &windows);
         let totals = self.totals(side, level);
         let meter = &side.depth.arrivals;
         let mut model = Model {
@@ -218,18 +220,34 @@ fn parts(builder: &Builder, side: &Side) -> Parts {
         latency,
         sizes,
         gaps,
-        hits: (6..26).map(|power| side.tracker.hits(f64::from(1_u32 << power))).collect(),
+        reuse: side.tracker.distances().clone(),
+        cold: side.tracker.cold().0,
+        depth_segments: side.depth.segments().to_vec(),
+        device_windows: device_windows(builder, side),
         dispersion,
         origin: side.start(),
     }
 }
 
-/// Windows and phases.
-fn over_time(side: &Side, streams: &[crate::Stream]) -> (Vec<Window>, Vec<Phase>) {
-    let width = side.windows.width as f64 / 1e9;
-    let all = side.length() as f64 / 1e9;
+/// The load of the devices over the time of the application.
+fn device_windows(builder: &Builder, application: &Side) -> Vec<Window> {
+    let device = &builder.sides[1];
+    let is_application = std::ptr::eq(application, &raw const builder.sides[0]);
+    if !is_application || device.ios() == 0 {
+        return Vec::new();
+    }
+    let length = application.length().max(device.length()).max(1);
+    let mut padded = device.windows.clone();
+    padded.at(length - 1);
+    windows(device, &padded, length)
+}
+
+/// The load of `side` in windows, over `length` nanoseconds from the first I/O.
+fn windows(side: &Side, loads: &Windows, length: u64) -> Vec<Window> {
+    let width = loads.width as f64 / 1e9;
+    let all = length as f64 / 1e9;
     let (mut windows, mut seen) = (Vec::new(), Distinct::default());
-    for (index, load) in side.windows.loads.iter().enumerate() {
+    for (index, load) in loads.loads.iter().enumerate() {
         seen.merge(&load.distinct);
         let from = index as f64 * width;
         let seconds = width.min((all - from).max(1e-9));
@@ -247,12 +265,12 @@ fn over_time(side: &Side, streams: &[crate::Stream]) -> (Vec<Window>, Vec<Phase>
             reads: reads as f64 / seconds,
             writes: writes as f64 / seconds,
             bytes: (read + written) as f64 / seconds,
+            read_bytes: read as f64 / seconds,
             working_set: load.distinct.estimate() * BLOCK as f64,
             footprint: seen.estimate() * BLOCK as f64,
         });
     }
-    let phases = phases(side, streams, &windows);
-    (windows, phases)
+    windows
 }
 
 fn phases(side: &Side, streams: &[crate::Stream], windows: &[Window]) -> Vec<Phase> {

@@ -125,11 +125,14 @@ impl Tracker {
         &self.times
     }
 
+    /// Distinct other blocks between two accesses to the same block.
+    pub fn distances(&self) -> &LogHistogram {
+        &self.distances
+    }
+
     /// The share of accesses that a cache of `blocks` blocks with least-recently-used replacement answers.
     pub fn hits(&self, blocks: f64) -> f64 {
-        let (above, _) = self.distances.above(blocks.max(1.0));
-        let (_, all) = self.cold();
-        (self.distances.count() - above) as f64 / all.max(1) as f64
+        hits(&self.distances, self.cold, blocks)
     }
 
     /// The number of blocks of the smallest such cache that answers `share` of all accesses; `None` if
@@ -144,6 +147,14 @@ impl Tracker {
         });
         bin.map(|(_, high, _)| high as f64)
     }
+}
+
+/// The share of accesses that such a cache answers, from the distances of accesses to blocks that were used
+/// before and the number of other accesses.
+pub fn hits(distances: &LogHistogram, cold: u64, blocks: f64) -> f64 {
+    let (above, _) = distances.above(blocks.max(1.0));
+    let all = distances.count() + cold;
+    (distances.count() - above) as f64 / all.max(1) as f64
 }
 
 /// Numbers that are given in order and taken back, and how many are left above one: a Fenwick tree.

@@ -50,7 +50,14 @@ pub(crate) struct Parts {
     pub latency: [LogHistogram; 3],
     pub sizes: [Counts; 2],
     pub gaps: LogHistogram,
-    pub hits: Vec<f64>,
+    /// Distances between accesses to the same block, in distinct blocks.
+    pub reuse: LogHistogram,
+    /// Accesses to blocks that were not used before.
+    pub cold: u64,
+    /// Time at each number of outstanding I/Os, by segments of time.
+    pub depth_segments: Vec<Vec<u64>>,
+    /// Load of the devices, if the model is that of the application.
+    pub device_windows: Vec<Window>,
     pub dispersion: f64,
     /// When the first I/O began, in nanoseconds from the start of the trace.
     pub origin: u64,
@@ -295,10 +302,19 @@ pub struct Window {
     pub writes: f64,
     /// Bytes a second.
     pub bytes: f64,
+    /// Bytes a second that are read.
+    pub read_bytes: f64,
     /// Distinct bytes with I/O in it.
     pub working_set: f64,
     /// Distinct bytes with I/O up to its end.
     pub footprint: f64,
+}
+
+impl Model {
+    /// Whether the trace shows the application, and devices beside it.
+    pub fn has_devices(&self) -> bool {
+        !self.parts.device_windows.is_empty()
+    }
 }
 
 impl Totals {

@@ -1,19 +1,30 @@
 //! How close a run comes to a trace: a distance for each property, from 0 (the same) to 1, with an interval
-//! from a bootstrap (B. Efron, "Bootstrap Methods", 1979).
+//! from a bootstrap (B. Efron, "Bootstrap Methods", 1979): the distance is computed again from resampled
+//! traces, and the interval holds the middle 95 % of the results and the distance itself. Resampling adds
+//! noise, so the results lie above a small distance.
 //!
-//! I/Os of a burst are alike, so that n of them tell less than n independent ones would. Counts are
-//! resampled as if there were n divided by the index of dispersion of the arrivals.
+//! Rates and outstanding I/Os are resampled by stretches of time. Of the other properties, each count is
+//! drawn anew from a Poisson distribution. I/Os of a burst are alike, so that n of them tell less than n
+//! independent ones would: counts are drawn as if there were n divided by the index of dispersion of the
+//! arrivals.
 
 use crate::counts::{Counts, LogHistogram};
-use crate::model::{Model, Window};
+use crate::depth::ks_distance;
+use crate::locality::hits;
+use crate::model::{Model, Parts, Window};
 use record::SplitMix64;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 const ROUNDS: usize = 200;
+/// Reads, or writes, that are a smaller share of the I/Os of both are not scored.
+const RARE: f64 = 0.005;
 
 /// How close a run comes to a trace in one property.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Score {
+    /// What it is about. Properties of one subject weigh as much together as those of another.
+    pub subject: Subject,
     /// The property.
     pub property: &'static str,
     /// The distance, from 0 to 1.
@@ -32,58 +43,111 @@ pub struct Score {
     pub advice: &'static str,
 }
 
+/// What properties are about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Subject {
+    /// Sizes and mix.
+    Operations,
+    /// Order and reuse.
+    Places,
+    /// Pauses, outstanding I/Os, syncs.
+    Times,
+    /// What the application and the devices achieve, and what the page cache keeps from the devices.
+    Rates,
+    /// How long operations take.
+    Latency,
+}
+
 /// Marks from here on need no advice.
 pub const GOOD: f64 = 80.0;
 
 /// The scores of a run, whose trace has the model `run`, against the trace with the model `traced`. Properties that
-/// neither has are left out.
-pub fn scores(traced: &Model, run: &Model, seed: u64) -> Vec<Score> {
-    let mut scorer = Scorer { traced, run, random: SplitMix64::new(seed), scores: Vec::new() };
-    scorer.all();
+/// neither has are left out. `devices` says that both traces have the device level.
+pub fn scores(traced: &Model, run: &Model, devices: bool, seed: u64) -> Vec<Score> {
+    let random = SplitMix64::new(seed);
+    let subject = Subject::Operations;
+    let mut scorer = Scorer { traced, run, random, subject, scores: Vec::new() };
+    scorer.all(devices);
     scorer.scores
 }
 
-/// The mark of all: the mean of the marks.
+/// The mark of all: the mean over the subjects of the mean mark of each. Sizes and mix, which every job can
+/// set, are one subject of five.
 pub fn mark(scores: &[Score]) -> f64 {
-    scores.iter().map(|score| score.mark).sum::<f64>() / scores.len().max(1) as f64
+    let mut subjects: BTreeMap<Subject, (f64, f64)> = BTreeMap::new();
+    for score in scores {
+        let (sum, count) = subjects.entry(score.subject).or_default();
+        (*sum, *count) = (*sum + score.mark, *count + 1.0);
+    }
+    let sum: f64 = subjects.values().map(|(sum, count)| sum / count).sum();
+    sum / subjects.len().max(1) as f64
+}
+
+/// The property with the lowest mark.
+pub fn worst(scores: &[Score]) -> Option<&Score> {
+    scores.iter().min_by(|a, b| a.mark.total_cmp(&b.mark))
 }
 
 struct Scorer<'a> {
     traced: &'a Model,
     run: &'a Model,
     random: SplitMix64,
+    subject: Subject,
     scores: Vec<Score>,
 }
 
 impl Scorer<'_> {
-    fn all(&mut self) {
+    fn all(&mut self, devices: bool) {
         let (a, b) = (&self.traced.parts, &self.run.parts);
-        self.counts("read sizes", &a.sizes[0], &b.sizes[0], SIZES);
-        self.counts("write sizes", &a.sizes[1], &b.sizes[1], SIZES);
-        let mix = |model: &Model| {
-            model.totals.reads as f64 / (model.totals.reads + model.totals.writes).max(1) as f64
+        let is_rare = |direction: usize| {
+            let share = |parts: &Parts| {
+                let all = parts.sizes.each_ref().map(Counts::total);
+                all[direction] as f64 / (all[0] + all[1]).max(1) as f64
+            };
+            share(a).max(share(b)) < RARE
         };
+        for (direction, name) in ["read sizes", "write sizes"].into_iter().enumerate() {
+            if !is_rare(direction) {
+                self.counts(name, &a.sizes[direction], &b.sizes[direction], SIZES);
+            }
+        }
+        let mix = |model: &Model| [model.totals.reads, model.totals.writes];
         self.share("reads among I/Os", mix, "give each stream its own share of reads (rwmixread)");
+        self.subject = Subject::Places;
         self.share(
             "sequential I/Os",
             sequential,
             "set the length of runs (rw=randread:N), or use the model file",
         );
+        self.locality();
+        self.subject = Subject::Times;
         self.times(
             "pauses",
             &a.gaps,
             &b.gaps,
             "use the model file: it draws pauses as they were seen",
         );
-        self.locality();
         self.outstanding();
         self.syncs();
-        self.rate("IOPS", |window| window.reads + window.writes, human_rate, RATE);
-        self.rate("bandwidth", |window| window.bytes, record::human::rate, RATE);
+        self.subject = Subject::Rates;
+        let windows = [&*self.traced.windows, &self.run.windows];
+        self.rate("IOPS", windows, ios, human_rate, RATE);
+        self.rate("bandwidth", windows, |window| window.bytes, record::human::rate, RATE);
+        if devices {
+            let windows = [&*a.device_windows, &b.device_windows];
+            self.rate("device IOPS", windows, ios, human_rate, DEVICE);
+            let bytes = |window: &Window| window.bytes;
+            self.rate("device bandwidth", windows, bytes, record::human::rate, DEVICE);
+            self.cache_hits();
+        }
+        self.subject = Subject::Latency;
         for (kind, name) in
             ["read latency", "write latency", "sync latency"].into_iter().enumerate()
         {
-            self.times(name, &a.latency[kind], &b.latency[kind], LATENCY);
+            if kind == SYNCS || !is_rare(kind) {
+                self.times(name, &a.latency[kind], &b.latency[kind], LATENCY);
+            }
         }
     }
 
@@ -99,6 +163,7 @@ impl Scorer<'_> {
         let mark = 100.0 * (1.0 - distance);
         let [traced, run] = said;
         self.scores.push(Score {
+            subject: self.subject,
             property,
             distance,
             low: ends.0.clamp(0.0, distance),
@@ -116,9 +181,6 @@ impl Scorer<'_> {
     }
 
     fn counts(&mut self, property: &'static str, a: &Counts, b: &Counts, advice: &'static str) {
-        if a.total() + b.total() == 0 {
-            return;
-        }
         let said = [a, b].map(|counts| {
             counts.mode().map_or("none".into(), |(size, share)| {
                 format!("{} ({})", record::human::size(size as f64), record::human::percent(share))
@@ -162,95 +224,144 @@ impl Scorer<'_> {
         self.push(property, quantile_distance(a, b, same), ends, said, advice);
     }
 
-    fn share(&mut self, property: &'static str, of: fn(&Model) -> f64, advice: &'static str) {
-        let (a, b) = (of(self.traced), of(self.run));
-        let distance = (a - b).abs();
-        let variance = |share: f64, model: &Model| {
-            let n = (model.totals.reads + model.totals.writes) as f64 * Self::weight(model);
-            share * (1.0 - share) / f64::max(n, 1.0)
-        };
-        let error = 1.96 * (variance(a, self.traced) + variance(b, self.run)).sqrt();
-        let said = [record::human::percent(a), record::human::percent(b)];
-        self.push(property, distance, (distance - error, distance + error), said, advice);
+    /// `of` counts the I/Os that are meant and the others.
+    fn share(&mut self, property: &'static str, of: fn(&Model) -> [u64; 2], advice: &'static str) {
+        let counts = [of(self.traced), of(self.run)];
+        let share = |[meant, others]: [u64; 2]| meant as f64 / (meant + others).max(1) as f64;
+        let [a, b] = counts.map(share);
+        let weights = [self.traced, self.run].map(Self::weight);
+        let random = &mut self.random;
+        let ends = interval(|| {
+            let mut again =
+                |at: usize| share(counts[at].map(|n| poisson(n as f64 * weights[at], random)));
+            (again(0) - again(1)).abs()
+        });
+        let said = [a, b].map(record::human::percent);
+        self.push(property, (a - b).abs(), ends, said, advice);
     }
 
     fn locality(&mut self) {
-        let (a, b) = (&self.traced.parts.hits, &self.run.parts.hits);
+        let sizes = || (0..20_usize).map(|power| (64_u64 << power) as f64);
+        let curve = |reuse: &LogHistogram, cold: u64| -> Vec<f64> {
+            sizes().map(|blocks| hits(reuse, cold, blocks)).collect()
+        };
+        let apart = |a: &[f64], b: &[f64]| -> Vec<f64> {
+            a.iter().zip(b).map(|(a, b)| (a - b).abs()).collect()
+        };
+        let largest = |apart: &[f64]| apart.iter().copied().fold(0.0, f64::max);
+        let models = [self.traced, self.run];
+        let [a, b] = models.map(|model| curve(&model.parts.reuse, model.parts.cold));
+        let distances = apart(&a, &b);
+        let distance = largest(&distances);
         // Of equal differences the smallest cache is stated.
-        let apart: Vec<f64> = a.iter().zip(b).map(|(a, b)| (a - b).abs()).collect();
-        let distance = apart.iter().copied().fold(0.0, f64::max);
-        let Some(at) = apart.iter().position(|one| *one >= distance) else { return };
+        let at = distances.iter().position(|one| *one >= distance).unwrap_or(0);
         let said = [a[at], b[at]].map(|hits| {
             let cache = record::human::size((crate::builder::BLOCK << (at + 6)) as f64);
             format!("{} hits in {cache}", record::human::percent(hits))
         });
-        let n = (self.traced.totals.reads + self.traced.totals.writes) as f64
-            * Self::weight(self.traced);
-        let error = 1.96 * (0.5 / n.max(1.0)).sqrt();
+        let random = &mut self.random;
+        let mut again = |model: &Model| {
+            let Parts { reuse, cold, .. } = &model.parts;
+            // Blocks of one I/O are used together, and one block stands for those that are not followed.
+            let all = (reuse.count() + cold).max(1) as f64;
+            let ios = (model.totals.reads + model.totals.writes) as f64;
+            let sampled = f64::min(model.locality.sampled, ios / all);
+            let weight = Self::weight(model) * sampled;
+            let reuse = reuse.recounted(|n| poisson(n as f64 * weight, random));
+            curve(&reuse, poisson(*cold as f64 * weight, random))
+        };
+        let ends = interval(|| largest(&apart(&again(models[0]), &again(models[1]))));
         let advice = "use the model file: it draws reuse as it was seen; or make the files as large as they were";
-        self.push("locality", distance, (distance - error, distance + error), said, advice);
+        self.push("locality", distance, ends, said, advice);
     }
 
     /// The largest difference of the shares of time up to each number of outstanding I/Os.
     fn outstanding(&mut self) {
-        let (a, b) = (&self.traced.outstanding, &self.run.outstanding);
-        if a.len().max(b.len()) < 2 {
+        let [a, b] = [self.traced, self.run].map(|model| &model.parts.depth_segments);
+        if self.traced.outstanding.len().max(self.run.outstanding.len()) < 2 {
             return;
         }
-        let (mut upto, mut distance) = ((0.0, 0.0), 0.0_f64);
-        for depth in 0..a.len().max(b.len()) {
-            upto.0 += a.get(depth).unwrap_or(&0.0);
-            upto.1 += b.get(depth).unwrap_or(&0.0);
-            distance = distance.max((upto.0 - upto.1).abs());
-        }
-        let windows = self.traced.windows.len().min(self.run.windows.len()).max(1) as f64;
-        let error = 1.96 * (0.5 / windows).sqrt() * distance;
+        let random = &mut self.random;
+        let mut again = |segments: &[Vec<u64>]| -> Vec<Vec<u64>> {
+            let count = segments.len() as u64;
+            (0..count).map(|_| segments[random.below(count) as usize].clone()).collect()
+        };
+        let ends = interval(|| ks_distance(&again(a), &again(b)));
+        let distance = ks_distance(a, b);
         let said = [self.traced, self.run]
             .map(|model| format!("{:.2} while busy", model.outstanding_mean));
         let advice =
             "threads wait for other things than storage: use the model file, or more or fewer jobs";
-        self.push("outstanding I/Os", distance, (distance - error, distance + error), said, advice);
+        self.push("outstanding I/Os", distance, ends, said, advice);
     }
 
     fn syncs(&mut self) {
-        let cadence = |model: &Model| {
+        let calls = |model: &Model| {
             let syncs = &model.syncs;
-            let calls =
-                syncs.fsync + syncs.fdatasync + syncs.range + syncs.all + syncs.durable_writes;
-            calls as f64 / model.totals.writes.max(1) as f64
+            syncs.fsync + syncs.fdatasync + syncs.range + syncs.all + syncs.durable_writes
         };
-        let (a, b) = (cadence(self.traced), cadence(self.run));
+        let counts = [self.traced, self.run].map(|model| [calls(model), model.totals.writes]);
+        let cadence = |[syncs, writes]: [u64; 2]| syncs as f64 / writes.max(1) as f64;
+        let [a, b] = counts.map(cadence);
         if a + b == 0.0 || self.traced.totals.writes + self.run.totals.writes == 0 {
             return;
         }
-        let distance = 1.0 - a.min(b) / a.max(b);
-        let error = 1.96 * (1.0 / (1.0 + self.traced.totals.writes as f64 * a.min(1.0))).sqrt();
+        let weights = [self.traced, self.run].map(Self::weight);
+        let random = &mut self.random;
+        let ends = interval(|| {
+            let mut again =
+                |at: usize| cadence(counts[at].map(|n| poisson(n as f64 * weights[at], random)));
+            lacking(again(0), again(1))
+        });
         let said = [a, b].map(|each| format!("{each:.3} for each write"));
         let advice = "set fsync, fdatasync or sync=dsync as the trace has it";
-        self.push("durability", distance, (distance - error, distance + error), said, advice);
+        self.push("durability", lacking(a, b), ends, said, advice);
+    }
+
+    /// The share of the bytes read that no device read, from windows of both levels, which are resampled.
+    fn cache_hits(&mut self) {
+        let bytes = |windows: &[Window]| -> Vec<f64> {
+            windows.iter().map(|window| window.read_bytes * window.seconds).collect()
+        };
+        let read = [self.traced, self.run]
+            .map(|model| [bytes(&model.windows), bytes(&model.parts.device_windows)]);
+        let sum = |bytes: &Vec<f64>| bytes.iter().sum::<f64>();
+        if read.iter().any(|[asked, _]| sum(asked) == 0.0) {
+            return;
+        }
+        let share = |[asked, device]: [f64; 2]| {
+            if asked > 0.0 { (1.0 - device / asked).max(0.0) } else { 0.0 }
+        };
+        let [a, b] = read.each_ref().map(|levels| share(levels.each_ref().map(sum)));
+        let random = &mut self.random;
+        let ends = interval(|| {
+            let mut drawn = |bytes: &Vec<f64>| -> f64 {
+                let count = bytes.len() as u64;
+                (0..count).map(|_| bytes[random.below(count) as usize]).sum()
+            };
+            let [a, b] = read.each_ref().map(|levels| share(levels.each_ref().map(&mut drawn)));
+            (a - b).abs()
+        });
+        let said = [a, b].map(record::human::percent);
+        self.push("page cache hits", (a - b).abs(), ends, said, CACHE);
     }
 
     /// Rates by windows, which are resampled.
     fn rate(
         &mut self,
         property: &'static str,
+        windows: [&[Window]; 2],
         of: fn(&Window) -> f64,
         human: fn(f64) -> String,
         advice: &'static str,
     ) {
-        let rates = |model: &Model| -> Vec<(f64, f64)> {
-            model
-                .windows
-                .iter()
-                .map(|window| (of(window) * window.seconds, window.seconds))
-                .collect()
-        };
-        let (a, b) = (rates(self.traced), rates(self.run));
+        let [a, b] = windows.map(|windows| -> Vec<(f64, f64)> {
+            windows.iter().map(|window| (of(window) * window.seconds, window.seconds)).collect()
+        });
         let mean = |windows: &mut dyn Iterator<Item = (f64, f64)>| {
             let (sum, time) = windows.fold((0.0, 0.0), |(s, t), (sum, time)| (s + sum, t + time));
             if time > 0.0 { sum / time } else { 0.0 }
         };
-        let apart = |a: f64, b: f64| if a.max(b) > 0.0 { 1.0 - a.min(b) / a.max(b) } else { 0.0 };
         let (x, y) = (mean(&mut a.iter().copied()), mean(&mut b.iter().copied()));
         if x + y == 0.0 {
             return;
@@ -261,14 +372,20 @@ impl Scorer<'_> {
             let mut drawn = (0..count).map(|_| windows[random.below(count) as usize]);
             mean(&mut drawn)
         };
-        let ends = interval(|| apart(again(&a), again(&b)));
-        self.push(property, apart(x, y), ends, [human(x), human(y)], advice);
+        let ends = interval(|| lacking(again(&a), again(&b)));
+        self.push(property, lacking(x, y), ends, [human(x), human(y)], advice);
     }
 }
 
+/// Index of the latency of syncs, after those of reads and writes.
+const SYNCS: usize = 2;
 const SIZES: &str = "a job has at most a few sizes (bssplit): use the model file, which keeps all";
 const RATE: &str =
     "pauses or dependencies between streams differ: use the model file, and the same storage";
+const DEVICE: &str = "other I/O reaches the devices: give the files the size, fill and filesystem they had, the page \
+                      cache the memory, and let as much time pass for writeback";
+const CACHE: &str = "the page cache is in another state: start both with a cold cache, with files as large as they \
+                     were and as much free memory";
 const LATENCY: &str = "the storage, its cache or the load beside it differs: run where the trace was taken, with \
                        files as large and as full";
 
@@ -276,15 +393,27 @@ fn human_rate(value: f64) -> String {
     format!("{} IOPS", record::human::count(value))
 }
 
-fn sequential(model: &Model) -> f64 {
-    let moving = model.parts.steps.iter().filter(|step| step.key.kind.moves());
-    let (all, following) = moving.fold((0, 0), |(a, s), step| (a + step.ios, s + step.sequential));
-    following as f64 / all.max(1) as f64
+fn ios(window: &Window) -> f64 {
+    window.reads + window.writes
 }
 
-/// Half the sum of the differences between shares.
+/// What the smaller of two figures lacks of the larger, as a share.
+fn lacking(a: f64, b: f64) -> f64 {
+    if a.max(b) > 0.0 { 1.0 - a.min(b) / a.max(b) } else { 0.0 }
+}
+
+fn sequential(model: &Model) -> [u64; 2] {
+    let moving = model.parts.steps.iter().filter(|step| step.key.kind.moves());
+    let (all, following) = moving.fold((0, 0), |(a, s), step| (a + step.ios, s + step.sequential));
+    [following, all - following]
+}
+
+/// Half the sum of the differences between shares; 1 if one has none.
 fn total_variation(a: &Counts, b: &Counts) -> f64 {
-    let shares = |counts: &Counts| -> std::collections::BTreeMap<u64, f64> {
+    if a.total() == 0 || b.total() == 0 {
+        return 1.0;
+    }
+    let shares = |counts: &Counts| -> BTreeMap<u64, f64> {
         let all = counts.total().max(1) as f64;
         counts.iter().map(|(value, count)| (value, count as f64 / all)).collect()
     };

@@ -265,14 +265,95 @@ fn syncs_and_what_follows_what_are_kept() {
 #[test]
 fn a_trace_scores_100_against_itself_and_less_against_others() {
     let model = logging();
-    let same = score::scores(&model, &model, 1);
+    let same = score::scores(&model, &model, false, 1);
     assert!(same.len() >= 9, "{same:?}");
     assert!(score::mark(&same) > 99.9, "{same:?}");
     let other = scheduled(|draw| draw.exponential(2e6));
-    let apart = score::scores(&model, &other, 1);
+    let apart = score::scores(&model, &other, false, 1);
     assert!(score::mark(&apart) < 50.0, "{apart:?}");
     assert!(apart.iter().all(|one| one.low <= one.distance && one.distance <= one.high));
     assert!(apart.iter().any(|one| one.property == "durability" && one.mark == 0.0));
+    assert!(apart.iter().any(|one| one.property == "write sizes" && one.mark == 0.0));
+    assert_eq!(score::worst(&apart).unwrap().mark, 0.0);
+}
+
+#[test]
+fn a_few_writes_beside_reads_have_no_marks() {
+    let reads = |writes: u64| {
+        let mut random = Draw::new(12);
+        model_of(closed(1, 4000, &mut random, |draw, n, _| {
+            let operation = if n < writes { Operation::Write } else { Operation::Read };
+            (
+                Event {
+                    operation,
+                    offset: draw.below(4096) * 4096,
+                    duration_ns: Some(50_000),
+                    ..IO
+                },
+                1000,
+            )
+        }))
+    };
+    let of_writes = |model: &Model| {
+        let scores = score::scores(&reads(0), model, false, 1);
+        scores.iter().filter(|one| one.property.contains("write")).count()
+    };
+    assert_eq!([of_writes(&reads(2)), of_writes(&reads(400))], [0, 2]);
+}
+
+/// Reads of random blocks, each 1 ms after the one before. A device has all of them, or every `every`th.
+fn cached(every: u64, ios: u64) -> Model {
+    let mut random = Draw::new(9);
+    let io = |n| Event {
+        at_ns: n * MS,
+        duration_ns: Some(100_000),
+        offset: random.below(16_384) * 4096,
+        ..IO
+    };
+    let asked: Vec<Event> = (0..ios).map(io).collect();
+    let device = |event: &Event| Event { level: Level::Device, ..*event };
+    let reach: Vec<Event> = asked.iter().step_by(every as usize).map(device).collect();
+    model_of(asked.into_iter().chain(reach).collect())
+}
+
+#[test]
+fn devices_and_the_page_cache_are_scored_if_both_traces_have_them() {
+    let [all, tenth] = [cached(1, 20_000), cached(10, 20_000)];
+    assert!(all.has_devices() && !logging().has_devices());
+    let scores = score::scores(&all, &tenth, true, 1);
+    let of = |name| scores.iter().find(|one| one.property == name).unwrap();
+    for name in ["device IOPS", "device bandwidth", "page cache hits"] {
+        let score = of(name);
+        assert!((score.distance - 0.9).abs() < 0.01, "{score:?}");
+        assert!(score.high - score.low < 0.1 && !score.advice.is_empty(), "{score:?}");
+    }
+    assert!(of("IOPS").mark > 99.0 && score::mark(&scores) < 90.0, "{scores:?}");
+    let without = score::scores(&all, &tenth, false, 1);
+    assert!(without.iter().all(|one| !one.property.contains("device")), "{without:?}");
+}
+
+#[test]
+fn intervals_are_wider_with_fewer_ios_and_hold_the_distance() {
+    let width = |ios| {
+        let mut random = Draw::new(ios);
+        let mut model = || {
+            model_of(closed(2, ios, &mut random, |draw, _, _| {
+                let operation = if draw.below(2) == 0 { Operation::Read } else { Operation::Write };
+                let offset = draw.below(4096) * 4096;
+                let duration_ns = Some(50_000 + draw.exponential(50_000.0));
+                (Event { operation, offset, duration_ns, ..IO }, draw.exponential(100_000.0))
+            }))
+        };
+        let scores = score::scores(&model(), &model(), false, 1);
+        let of = |name| scores.iter().find(|one| one.property == name).unwrap();
+        ["reads among I/Os", "locality", "outstanding I/Os"].map(|name| {
+            let score = of(name);
+            assert!(score.low <= score.distance && score.distance <= score.high, "{score:?}");
+            score.high - score.low
+        })
+    };
+    let (few, many) = (width(500), width(20_000));
+    assert!(few.iter().zip(&many).all(|(few, many)| few > many), "{few:?} {many:?}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use charts::{
 };
 use maud::{Markup, PreEscaped, html};
 use model::fit::{Fit, Skew};
-use model::score::{GOOD, Score};
+use model::score::{self, GOOD, Score};
 use model::{Loop, Model, Share, Stream};
 use record::human;
 use serde_json::json;
@@ -398,10 +398,17 @@ pub fn scores(scores: &[Score], mark: f64, below: Option<f64>, style: &Style) ->
             score.property, score.mark, score.traced, score.run
         );
     }
-    let bound = below.map_or_else(String::new, |below| {
-        format!(": {} the bound of {below}", if mark < below { "below" } else { "reaches" })
+    let worst = score::worst(scores);
+    let lowest = worst.map_or_else(String::new, |worst| {
+        let bound = below.map_or_else(String::new, |below| {
+            format!(
+                ": {} the bound of {below}",
+                if worst.mark < below { "below" } else { "reaches" }
+            )
+        });
+        format!("; lowest {:.0}, {}{bound}", worst.mark, worst.property)
     });
-    out += &style.heading(&format!("Mark {mark:.0} of 100{bound}"));
+    out += &style.heading(&format!("Mark {mark:.0} of 100{lowest}"));
     let missed: Vec<&Score> = scores.iter().filter(|score| score.mark < GOOD).collect();
     if missed.is_empty() {
         out += &style.paragraph("The run does what the trace shows, in every property.", 2);
@@ -414,7 +421,9 @@ pub fn scores(scores: &[Score], mark: f64, below: Option<f64>, style: &Style) ->
 
 /// The scores of a run, as JSON.
 pub fn scores_json(scores: &[Score], mark: f64) -> String {
-    let value = json!({ "version": 1, "mark": mark, "scores": scores });
+    let worst = score::worst(scores);
+    let lowest = worst.map(|worst| json!({ "property": worst.property, "mark": worst.mark }));
+    let value = json!({ "version": 1, "mark": mark, "lowest": lowest, "scores": scores });
     format!("{value:#}\n")
 }
 
@@ -469,6 +478,7 @@ mod tests {
     #[test]
     fn low_marks_come_with_advice() {
         let score = Score {
+            subject: score::Subject::Times,
             property: "pauses",
             distance: 0.5,
             low: 0.4,
@@ -478,8 +488,11 @@ mod tests {
             run: "2 ms".into(),
             advice: "use the model file",
         };
-        let text = scores(&[score], 50.0, Some(80.0), &Style::default());
-        assert!(text.contains("Mark 50 of 100: below the bound of 80"), "{text}");
+        let text = scores(&[score], 70.0, Some(60.0), &Style::default());
+        assert!(
+            text.contains("Mark 70 of 100; lowest 50, pauses: below the bound of 60"),
+            "{text}"
+        );
         assert!(text.contains("pauses: use the model file."), "{text}");
     }
 }

@@ -2,7 +2,7 @@
 
 mod convert;
 mod overwrite;
-mod scope;
+pub(super) mod scope;
 mod show;
 
 use super::watch::signals::WatchSignals;

@@ -13,7 +13,7 @@ use runner::Refusal;
 use std::fs::File;
 use std::io::{BufReader, BufWriter};
 use std::path::{Path, PathBuf};
-use trace::ftr::{AnyTrace, Entry, Level};
+use trace::ftr::{AnyTrace, Entry, Header, Level};
 
 /// The examples in the help, above the options.
 const EXAMPLES: &str = "\
@@ -168,9 +168,16 @@ impl Iterator for Entries {
 
 /// The model of one trace, or of those of the workers of a run.
 pub fn model_of(paths: &[PathBuf]) -> Result<Model> {
+    model_with(paths, |_| true)
+}
+
+/// The model of the entries that are to be kept.
+pub fn model_with(paths: &[PathBuf], keep: impl Fn(&Entry) -> bool) -> Result<Model> {
     let mut builder = Builder::new();
     each_entry(paths, Reading::First, |entry| {
-        builder.entry(entry);
+        if keep(entry) {
+            builder.entry(entry);
+        }
         Ok(())
     })?;
     Ok(builder.finish())
@@ -184,6 +191,11 @@ fn phases_of(paths: &[PathBuf], model: &Model) -> Result<Vec<Model>> {
         Ok(())
     })?;
     Ok(splitter.finish())
+}
+
+/// The header of a trace.
+pub fn header_of(path: &Path) -> Result<Header> {
+    Ok(Entries::open(path, Reading::Again)?.reader.header().clone())
 }
 
 fn replay(traces: &[PathBuf], path: &Path, model: &Model, scale: f64) -> Result<()> {

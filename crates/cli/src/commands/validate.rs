@@ -1,15 +1,20 @@
 //! `fathom validate`: runs a job, and scores how close it comes to a trace.
 
-use super::model::model_of;
+mod captured;
+
+use super::model::{header_of, model_of, model_with};
 use crate::exit;
-use crate::output::{Output, describe, write_file};
+use crate::output::{Output, describe, say, write_file};
 use anyhow::{Context, Result};
+use captured::Captured;
 use clap::Args;
 use model::{Model, score};
 use runner::Refusal;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use trace::Drawing;
+use trace::ftr::{Entry, Operation};
 
 /// Seed of the bootstrap.
 const SEED: u64 = 1;
@@ -33,7 +38,7 @@ pub struct Arguments {
     /// Directory on the storage to run it on. Its files are made there and removed.
     #[arg(long, value_name = "DIRECTORY", default_value = ".")]
     on: PathBuf,
-    /// Exit with code 4 if the mark, from 0 to 100, is below this.
+    /// Exit with code 4 if the lowest mark of a property, from 0 to 100, is below this.
     #[arg(long, value_name = "MARK", value_parser = mark)]
     below: Option<f64>,
     /// Print the scores as JSON.
@@ -59,45 +64,118 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     let place = place.map_err(|error| {
         Refusal::target(format!("--on {}: {}", arguments.on.display(), describe(&error.into())))
     })?;
-    let run = run(&arguments.job, place.path())?;
-    let scores = score::scores(&traced, &run, SEED);
+    let header = header_of(&arguments.trace)?;
+    let job = Job::prepare(&arguments.job, place.path())?;
+    // Other traces are as those that an engine writes of its run: calls, with their times.
+    let captured = match header.source == "capture" || header.device {
+        true => job.captured(header.application, place.path())?,
+        false => None,
+    };
+    let devices = captured.is_some() && traced.has_devices();
+    let run = match captured {
+        // An engine syncs ranges itself, before it drops a file from the page cache.
+        Some(trace) => model_with(&[trace], |entry| match entry {
+            Entry::Event(event) => {
+                event.operation != Operation::SyncRange || traced.syncs.range > 0
+            }
+            _ => true,
+        })?,
+        None => job.traced_by_engine(place.path())?,
+    };
+    let scores = score::scores(&traced, &run, devices, SEED);
     let mark = score::mark(&scores);
     let mut output = Output::Stdout;
     output.write(&match arguments.json {
         true => report::model::scores_json(&scores, mark),
         false => report::model::scores(&scores, mark, arguments.below, &output.style()),
     })?;
-    Ok(if arguments.below.is_some_and(|below| mark < below) { exit::GATE } else { 0 })
+    let lowest = score::worst(&scores).map_or(0.0, |worst| worst.mark);
+    Ok(if arguments.below.is_some_and(|below| lowest < below) { exit::GATE } else { 0 })
 }
 
-/// Runs a job with its files in `place`, and models the trace of it.
-fn run(job: &Path, place: &Path) -> Result<Model> {
-    let name = job.display();
-    let text = std::fs::read(job)
-        .map_err(|error| Refusal::usage(format!("{name}: {}", describe(&error.into()))))?;
-    let mut job = job.to_path_buf();
-    let mut options = vec![format!("--write_iolog={}", place.join("run.ftr").display())];
-    if Drawing::is_one(&text) {
-        job = place.join("model.toml");
-        let moved = moved(&String::from_utf8_lossy(&text), place);
-        let moved = moved.map_err(|error| Refusal::usage(format!("{name}: {error}")))?;
-        write_file(&job, moved.as_bytes()).map_err(Refusal::target)?;
-    } else {
-        options.push(format!("--directory={}", place.display()));
+/// A job or model whose files are in a directory of their own.
+struct Job<'a> {
+    /// As the user names it.
+    name: std::path::Display<'a>,
+    /// The directory of its files.
+    files: PathBuf,
+    /// The program, and its arguments.
+    words: Vec<OsString>,
+}
+
+impl Job<'_> {
+    fn prepare<'a>(job: &'a Path, place: &Path) -> Result<Job<'a>> {
+        let name = job.display();
+        let text = std::fs::read(job)
+            .map_err(|error| Refusal::usage(format!("{name}: {}", describe(&error.into()))))?;
+        let files = place.join("files");
+        std::fs::create_dir(&files).context("cannot make a directory for the files")?;
+        let program = std::env::current_exe().context("cannot find this program")?;
+        let mut words = vec![program.into_os_string(), "run".into(), "--no-archive".into()];
+        if Drawing::is_one(&text) {
+            let path = place.join("model.toml");
+            let moved = moved(&String::from_utf8_lossy(&text), &files);
+            let moved = moved.map_err(|error| Refusal::usage(format!("{name}: {error}")))?;
+            write_file(&path, moved.as_bytes()).map_err(Refusal::target)?;
+            words.push(path.into_os_string());
+        } else {
+            words.push(format!("--directory={}", files.display()).into());
+            words.push(job.as_os_str().to_owned());
+        }
+        Ok(Job { name, files, words })
     }
-    let program = std::env::current_exe().context("cannot find this program")?;
-    let done = Command::new(program)
-        .args(["run", "--no-archive"])
-        .args(options)
-        .arg(&job)
-        .stdin(Stdio::null())
-        .output()
-        .context("cannot run the job")?;
-    if !done.status.success() {
-        let said = String::from_utf8_lossy(&done.stderr);
-        return Err(Refusal::target(format!("{name} cannot be run:\n{}", said.trim_end())));
+
+    /// The program and its arguments, with one more option before the job file.
+    fn with(&self, option: String) -> Vec<OsString> {
+        let mut words = self.words.clone();
+        words.insert(3, option.into());
+        words
     }
-    model_of_run(place)
+
+    /// Captures a run of it into a trace; `None` if that is not allowed here.
+    fn captured(&self, application: bool, place: &Path) -> Result<Option<PathBuf>> {
+        // The files are made before, so that the trace has only the load.
+        self.run(&self.with("--create_only=1".into()))?;
+        let directory = std::fs::File::open(&self.files).context("cannot open the directory")?;
+        rustix::fs::syncfs(&directory).context("cannot write the files back")?;
+        let words = self.with(format!("--output={}", place.join("report.txt").display()));
+        let trace = place.join("captured.ftr");
+        match captured::run(&words, &self.files, application, &trace)? {
+            Captured::Ended(status) if status.success() => Ok(Some(trace)),
+            Captured::Ended(_) => Err(Refusal::target(format!("{} cannot be run", self.name))),
+            Captured::Refused(why) => {
+                say(&format!(
+                    "fathom: note: the run cannot be captured ({why}): its engine traces it, and the \
+                     devices are not compared\n"
+                ));
+                Ok(None)
+            }
+        }
+    }
+
+    /// Runs it; the engine writes a trace for each worker.
+    fn traced_by_engine(&self, place: &Path) -> Result<Model> {
+        let trace = place.join("run.ftr");
+        self.run(&self.with(format!("--write_iolog={}", trace.display())))?;
+        model_of_run(place)
+    }
+
+    fn run(&self, words: &[OsString]) -> Result<()> {
+        let done = Command::new(&words[0])
+            .args(&words[1..])
+            .stdin(Stdio::null())
+            .output()
+            .context("cannot run the job")?;
+        if !done.status.success() {
+            let said = String::from_utf8_lossy(&done.stderr);
+            return Err(Refusal::target(format!(
+                "{} cannot be run:\n{}",
+                self.name,
+                said.trim_end()
+            )));
+        }
+        Ok(())
+    }
 }
 
 /// A model file whose files are in `place`.

@@ -441,3 +441,30 @@ fn what_cannot_be_captured_is_refused_with_its_reason() {
     let ran = run(&mut user);
     assert_ne!(ran.code, 0, "{}", ran.err);
 }
+
+#[test]
+fn a_run_is_validated_at_the_devices_as_it_was_captured() {
+    let _alone = alone();
+    let directory = scratch();
+    std::fs::create_dir(directory.path().join("files")).unwrap();
+    let job = "[a]\nrw=randread\nbs=4k\nsize=16m\nioengine=psync\ndirect=1\nthinktime=500us\n\
+               runtime=2\ntime_based\n";
+    std::fs::write(directory.path().join("app.fio"), job).unwrap();
+    let run = ["run", "--no-archive", "--output=report.txt", "--directory=files"];
+    fathom(directory.path(), &[&run[..], &["--create_only=1", "app.fio"]].concat()).expect(0);
+    // Else the file is written back while the run is captured.
+    rustix::fs::sync();
+    let capture = ["capture", "-o", "app.ftr", "files", "--", FATHOM];
+    fathom(directory.path(), &[&capture[..], &run, &["app.fio"]].concat()).expect(0);
+    let validate = ["validate", "app.ftr", "app.fio", "--json"];
+    let ran = fathom(directory.path(), &validate).expect(0);
+    assert!(!ran.err.contains("cannot be captured"), "{}", ran.err);
+    let scores = ran.json()["scores"].clone();
+    let mark = |name: &str| {
+        let score = scores.as_array().unwrap().iter().find(|score| score["property"] == name);
+        score.unwrap_or_else(|| panic!("no {name} in {scores:#}"))["mark"].as_f64().unwrap()
+    };
+    assert!(mark("read sizes") > 99.0 && mark("reads among I/Os") > 99.0, "{scores:#}");
+    assert!(mark("page cache hits") > 80.0, "{scores:#}");
+    assert!(mark("device IOPS") > 30.0 && mark("device bandwidth") > 30.0, "{scores:#}");
+}
