@@ -1,5 +1,6 @@
 //! What must hold of finished packages.
 
+use super::container;
 use super::process::{call, output};
 use super::program::GLIBC;
 use super::workshop::Workshop;
@@ -9,7 +10,7 @@ use std::process::Command;
 use std::time::Instant;
 
 /// The most bytes that the program may have.
-const SIZE_MOST: u64 = 20 << 20;
+const SIZE_MOST: u64 = 20_000_000;
 
 /// Installs, uses and removes every package as root of a system that has nothing else.
 const IN_ROOT: &str = include_str!("in_root.sh");
@@ -41,7 +42,9 @@ pub fn all(shop: &Workshop, portable: bool, root: bool) -> Result<()> {
         )?;
     }
     if root {
-        in_fresh_root(shop)?;
+        let root = debian_root(shop)?;
+        in_fresh_root(shop, &root)?;
+        container::check(shop, &root)?;
     }
     rpm(shop)
 }
@@ -68,8 +71,8 @@ fn runs_on_old_systems(program: &Path) -> Result<()> {
     Ok(())
 }
 
-/// In a Debian 12 that has Python, but no compiler.
-fn in_fresh_root(shop: &Workshop) -> Result<()> {
+/// A tar of a Debian 12 that has Python, but no compiler.
+fn debian_root(shop: &Workshop) -> Result<PathBuf> {
     let archive = shop.packages.join("root.tar");
     if !archive.is_file() {
         let partial = shop.packages.join("root.partial.tar");
@@ -81,11 +84,16 @@ fn in_fresh_root(shop: &Workshop) -> Result<()> {
         )?;
         std::fs::rename(partial, &archive)?;
     }
+    Ok(archive)
+}
+
+/// Every package in a fresh root.
+fn in_fresh_root(shop: &Workshop, archive: &Path) -> Result<()> {
     let scratch = tempfile::tempdir_in(&shop.packages)?;
     let root = scratch.path().join("root");
     std::fs::create_dir(&root)?;
     call(
-        Command::new("tar").arg("-xf").arg(&archive).arg("-C").arg(&root).arg("--exclude=./dev/*"),
+        Command::new("tar").arg("-xf").arg(archive).arg("-C").arg(&root).arg("--exclude=./dev/*"),
     )?;
     std::fs::create_dir(root.join("packages"))?;
     for package in shop.finished()? {

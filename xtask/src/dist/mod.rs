@@ -4,6 +4,7 @@
 
 mod bill;
 mod checks;
+mod container;
 mod process;
 mod program;
 mod stage;
@@ -31,7 +32,7 @@ pub struct Options {
     /// Build a second time in another directory, and compare the bytes.
     #[arg(long)]
     reproduce: bool,
-    /// Do not install the packages in a fresh root.
+    /// Do not install the packages in a fresh root, and build no container image.
     #[arg(long)]
     no_root: bool,
 }

@@ -27,6 +27,7 @@ const CARGO: &[(&str, &str)] =
 const DEBIAN: &[Package] = &[
     Package { name: "mmdebstrap", program: "mmdebstrap" },
     Package { name: "lintian", program: "lintian" },
+    Package { name: "buildah", program: "buildah" },
     Package { name: "rpm", program: "rpm" },
     Package { name: "dpkg-dev", program: "dpkg-shlibdeps" },
     Package { name: "binutils", program: "objdump" },
