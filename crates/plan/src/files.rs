@@ -152,7 +152,8 @@ impl<'a> Files<'a> {
         diagnostics: &mut Diagnostics,
     ) -> (File, u64) {
         let (job, NameUse { directories, must_exist, .. }) = (cx.job, names);
-        let size = if directories { 0 } else { region.file_size };
+        // Files that may not be created are taken as they are: only their names count.
+        let size = if directories || !job.layout.allow_create { 0 } else { region.file_size };
         let laid = self.laid.get(path).map(|l| l.size);
         let missing = self.facts.targets[path].kind == TargetKind::Missing && laid.is_none();
         let real = self.facts.targets[path].size.0.max(laid.unwrap_or(0));
@@ -163,7 +164,7 @@ impl<'a> Files<'a> {
             let laid = self.laid.entry(path.into()).or_default();
             laid.size = laid.size.max(size);
         }
-        let prepare = match (must_exist, directories) {
+        let prepare = match (must_exist && job.layout.allow_create, directories) {
             (false, _) => Prepare::Nothing,
             (true, true) => Prepare::Directory,
             (true, false) => Prepare::Extend { size },

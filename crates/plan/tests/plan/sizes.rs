@@ -331,6 +331,16 @@ fn appending_starts_at_the_end() {
 }
 
 #[test]
+fn names_of_files_that_may_not_be_made_are_taken_whatever_the_files_hold() {
+    let mut job = on("x", ReadWrite::Read, 4096);
+    (job.queue.engine, job.target.size) = (job::Engine::Filestat, bytes(K64));
+    job.layout.allow_create = false;
+    one_problem(&[job.clone()], &machine(), Refusal, "allow_file_create", "x is not there");
+    let found = plan(&[job], &with_x(32 * KIB));
+    assert_eq!(prepare(&found, 0), Prepare::Nothing);
+}
+
+#[test]
 fn files_that_may_not_be_made_or_grown() {
     let mut job = on("x", ReadWrite::Read, 4096);
     (job.target.size, job.layout.allow_create) = (bytes(K64), false);
