@@ -182,7 +182,7 @@ pub const ROOMS: &[Room] = &[
     room(
         "other tools",
         "compat",
-        "DISKSPD, IOR, IOzone, dd, hdparm: their options to jobs, results to their layouts",
+        "DISKSPD, IOR, mdtest, IOzone, dd, hdparm: their options to jobs, results to their layouts",
         "run",
         &["record", "trace", "job", "judge", "suite", "report", "formats"],
     ),

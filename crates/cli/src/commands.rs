@@ -179,6 +179,10 @@ subcommands! {
     /// `iozone`.
     #[command(disable_help_flag = true)]
     Iozone(RawArguments) => |raw: &RawArguments| compat::main(compat::iozone::main, &raw.words),
+    /// Run as mdtest on one host: same options and summary, then what they leave out. Also when called
+    /// as `mdtest`.
+    #[command(disable_help_flag = true)]
+    Mdtest(RawArguments) => |raw: &RawArguments| compat::main(compat::mdtest::main, &raw.words),
 }
 
 /// Runs as another tool, with its arguments.
@@ -193,6 +197,7 @@ pub fn named_tool(name: &str) -> Option<Tool> {
         "hdparm" => Some(|words| compat::main(compat::hdparm::main, words)),
         "ior" => Some(|words| compat::main(compat::ior::main, words)),
         "iozone" => Some(|words| compat::main(compat::iozone::main, words)),
+        "mdtest" => Some(|words| compat::main(compat::mdtest::main, words)),
         _ => None,
     }
 }

@@ -12,24 +12,20 @@ mod parse;
 mod remarks;
 mod results;
 mod runs;
-mod size;
 mod summary;
 mod terminology;
 mod text;
 
-pub use command::{Api, Format, IorCommand, Own, Packet, Phase};
+pub use command::{Api, Format, IorCommand, Packet, Phase};
 pub use flags::help;
 pub use json::json;
 pub use parse::{Request, parse};
 pub use remarks::footer;
 pub use results::{Measured, Outcome, PhaseResult};
 pub use runs::{Ior, phase_of};
-pub use summary::{Statistics, Summary, summaries};
+pub use summary::{Summary, summaries};
 pub use terminology::TERMINOLOGY;
 pub use text::{Banner, Table, csv};
-
-/// The name in messages.
-const TOOL: &str = "ior";
 
 /// The version of IOR whose options and tables these are.
 const VERSION: &str = "4.1.0";

@@ -8,8 +8,10 @@ pub mod dd;
 pub mod diskspd;
 mod footer;
 pub mod hdparm;
+mod hpc;
 pub mod ior;
 pub mod iozone;
+pub mod mdtest;
 mod runs;
 mod usage;
 

@@ -1,6 +1,6 @@
 //! No option of fathom's is left in what a tool's user reads.
 
-use crate::{dd, diskspd, hdparm, ior, iozone};
+use crate::{dd, diskspd, hdparm, ior, iozone, mdtest};
 use judge::checks::ALL;
 use record::{Term, Terminology};
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ fn dd(operands: &str) -> Terminology {
     dd::DdCommand::parse(&operands).unwrap().terminology()
 }
 
-fn terminologies() -> [Terminology; 7] {
+fn terminologies() -> [Terminology; 8] {
     [
         dd("if=a of=b"),
         dd("if=a of=/dev/null"),
@@ -23,6 +23,7 @@ fn terminologies() -> [Terminology; 7] {
         hdparm::TERMINOLOGY,
         ior::TERMINOLOGY,
         iozone::TERMINOLOGY,
+        mdtest::TERMINOLOGY,
     ]
 }
 

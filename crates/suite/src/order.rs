@@ -24,7 +24,7 @@ impl Draw {
     }
 
     /// Puts items in a random order (Fisher and Yates, in Durstenfeld's form).
-    pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, self.below(last as u64 + 1) as usize);
         }

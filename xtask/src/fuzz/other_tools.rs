@@ -2,7 +2,7 @@
 
 use compat::diskspd::{DiskspdCommand, ParseContext, Spans};
 use compat::iozone::{Iozone, Request, RunContext};
-use compat::{dd, hdparm, ior, iozone};
+use compat::{dd, hdparm, ior, iozone, mdtest};
 use record::{Bytes, Facts, TargetFacts, TargetKind};
 use suite::Suite;
 
@@ -54,6 +54,18 @@ pub fn ior(input: &[u8]) -> String {
             format!("{:?}, {}, {}", call.phases(), call.path(0, 0), call.file_size())
         }
         Ok(ior::Request::Help) => "help".into(),
+        Err(usage) => usage.to_string(),
+    }
+}
+
+/// One argument a line. A call understood has its phases and its items.
+pub fn mdtest(input: &[u8]) -> String {
+    match mdtest::parse(&lines(input)) {
+        Ok(mdtest::Request::Run(call)) => {
+            let directories = call.test_directories(0).len();
+            format!("{:?}, {} in {directories}", call.phases(), call.items_per_task())
+        }
+        Ok(mdtest::Request::Help) => "help".into(),
         Err(usage) => usage.to_string(),
     }
 }

@@ -1,6 +1,6 @@
 //! The parsers that take what users and peers give them.
 
-use super::other_tools::{dd_or_hdparm, diskspd, diskspd_profile, ior, iozone, lines};
+use super::other_tools::{dd_or_hdparm, diskspd, diskspd_profile, ior, iozone, lines, mdtest};
 use job::options;
 use job::value::Units;
 use job::{Dialect, Inputs, Job, Keywords};
@@ -227,6 +227,26 @@ pub const TARGETS: &[Target] = &[
             "-u\n",
         ],
         run: ior,
+    },
+    Target {
+        name: "mdtest",
+        words: &[
+            "--tasks=2\n",
+            "-n\n6\n",
+            "-n=1k\n",
+            "-I2\n",
+            "-z\n2\n",
+            "-b3\n",
+            "-FCT\n",
+            "-Lu\n",
+            "-d\na@b\n",
+            "-w\n4k\n",
+            "-e=8\n",
+            "-N1\n",
+            "-rE\n",
+            "-Yy\n",
+        ],
+        run: mdtest,
     },
     Target {
         name: "dd",

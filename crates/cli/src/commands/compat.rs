@@ -5,6 +5,7 @@ pub mod diskspd;
 pub mod hdparm;
 pub mod ior;
 pub mod iozone;
+pub mod mdtest;
 mod remarks;
 
 use crate::commands::run::command_line::utf8_arguments;

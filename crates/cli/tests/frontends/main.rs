@@ -14,5 +14,6 @@ mod hdparm;
 mod import;
 mod ior;
 mod iozone;
+mod mdtest;
 mod packaging;
 mod python;

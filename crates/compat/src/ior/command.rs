@@ -1,5 +1,6 @@
 //! The test that a command line of IOR describes.
 
+use crate::hpc::Own;
 use record::with_defaults;
 
 with_defaults! {
@@ -85,19 +86,6 @@ with_defaults! {
         /// fathom's own options.
         pub own: Own,
     }
-}
-
-/// fathom's own options.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Own {
-    /// Files that may be overwritten, whatever they hold.
-    pub allow_destroy: Vec<String>,
-    /// A file for the records.
-    pub record: Option<String>,
-    /// No archive.
-    pub no_archive: bool,
-    /// Serial numbers stay in the records.
-    pub with_serials: bool,
 }
 
 /// How files are reached.

@@ -1,69 +1,10 @@
 //! The table of options: letter, directive, value, meaning, effect.
 
 use super::command::{Api, Format, IorCommand, Packet};
-use super::size::number;
-
-/// An option. Directives are set with `-O name=value`.
-pub(super) struct Flag {
-    /// Its letter, or its name after two dashes; empty: only the directive.
-    pub name: &'static str,
-    /// Its directive; empty: none.
-    pub directive: &'static str,
-    /// The name of its value; empty: it is set, or counted if it is repeated.
-    pub value: &'static str,
-    /// A short description.
-    pub doc: &'static str,
-    /// Its effect.
-    pub act: Act,
-    /// What differs from IOR; empty: nothing.
-    pub note: &'static str,
-}
-
-/// The effect of an option.
-#[derive(Clone, Copy)]
-pub(super) enum Act {
-    /// It sets a value.
-    Set(fn(&mut IorCommand, &str) -> Result<(), String>),
-    /// It is set, cleared or counted.
-    Count(fn(&mut IorCommand) -> Counter<'_>),
-    /// It changes nothing here; [`Flag::note`] is printed.
-    Noted,
-    /// It is not supported, for this reason.
-    Refused(&'static str),
-    /// Directives follow.
-    Directives,
-    /// It prints help.
-    Help,
-}
-
-/// The place of an option without a value.
-pub(super) enum Counter<'a> {
-    /// On or off.
-    Switch(&'a mut bool),
-    /// How often it was given.
-    Number(&'a mut u32),
-}
-
-impl Counter<'_> {
-    /// Given once more, or with this number.
-    pub fn set(self, number: Option<u32>) {
-        match self {
-            Counter::Switch(switch) => *switch = number != Some(0),
-            Counter::Number(count) => *count = number.unwrap_or(*count + 1),
-        }
-    }
-}
-
-/// The option with a letter.
-pub(super) fn by_letter(letter: char) -> Option<&'static Flag> {
-    FLAGS.iter().find(|flag| flag.name.strip_prefix(letter) == Some(""))
-}
-
-/// The option with a long name: its own, or its directive's.
-pub(super) fn by_name(name: &str) -> Option<&'static Flag> {
-    let is = |own: &str| own.len() > 1 && own.eq_ignore_ascii_case(name);
-    FLAGS.iter().find(|flag| is(flag.name) || is(flag.directive))
-}
+use crate::hpc::{
+    self, Act, Call, Flag, Own, acts, counts, flags, noted, number, positive, refused, sets, small,
+    switch,
+};
 
 const HEAD: &str = "\
 Usage: fathom ior [-N TASKS] [OPTIONS]
@@ -83,104 +24,25 @@ Sizes take k, m, g, t or p behind them, in powers of 1024.
 
 ";
 
-const OWN: &str = "
-fathom's own:
-  --tasks=N             the same as -N
-  --allow-destroy=FILE  overwrite this file, whatever it holds; repeatable
-  --record=FILE         keep the records of all runs in this file as well as in the archive
-  --no-archive          do not archive the runs
-  --with-serials        keep serial numbers of disks in them
-";
-
-impl Flag {
-    /// As it is typed, with the name of its value.
-    fn usage(&self) -> String {
-        let text = match (self.name.len(), self.value) {
-            (0, value) => format!("-O {}={value}", self.directive),
-            (1, value) => format!("-{} {value}", self.name),
-            (_, "") => format!("--{}", self.name),
-            (_, value) => format!("--{}={value}", self.name),
-        };
-        text.trim_end().to_owned()
-    }
-
-    const fn note(self, note: &'static str) -> Flag {
-        Flag { note, ..self }
-    }
-}
-
 /// The output of `fathom ior -h`.
 pub fn help() -> String {
-    let mut out = String::from(HEAD);
-    for flag in FLAGS {
-        let directive = match flag.name {
-            "" => String::new(),
-            _ if flag.directive.is_empty() => String::new(),
-            _ => format!(" [{}]", flag.directive),
-        };
-        let refused = match flag.act {
-            Act::Refused(_) => " (refused, with the reason)",
-            _ => "",
-        };
-        let left = flag.usage();
-        let gap = if left.len() > 24 { format!("\n{:26}", "") } else { String::new() };
-        out += &format!("  {left:<24}{gap} {}{directive}{refused}\n", flag.doc);
+    HEAD.to_owned() + &hpc::help::<IorCommand>()
+}
+
+type Command = IorCommand;
+
+impl Call for IorCommand {
+    const TOOL: &'static str = "ior";
+    const FLAGS: &'static [Flag<IorCommand>] = FLAGS;
+    const NO_OPERANDS: &'static str = "name the file with -o";
+
+    fn own(&mut self) -> &mut Own {
+        &mut self.own
     }
-    out + OWN
-}
 
-/// The table: for each option its description as a doc comment, its name, its directive, its value if
-/// it has one, and its effect.
-macro_rules! flags {
-    ($(#[doc = $doc:literal] $name:literal $directive:literal $($value:literal)? => $flag:expr,)+) => {
-        &[$(Flag {
-            name: $name,
-            directive: $directive,
-            value: concat!($($value)?),
-            doc: $doc.trim_ascii(),
-            ..$flag
-        }),+]
-    };
-}
-
-const fn acts(act: Act) -> Flag {
-    Flag { name: "", directive: "", value: "", doc: "", act, note: "" }
-}
-
-const fn refused(why: &'static str) -> Flag {
-    acts(Act::Refused(why))
-}
-
-macro_rules! sets {
-    (|$call:ident, $text:ident| $change:expr) => {
-        acts(Act::Set(|$call, $text| {
-            $change;
-            Ok(())
-        }))
-    };
-}
-
-macro_rules! switch {
-    ($field:ident) => {
-        acts(Act::Count(|call| Counter::Switch(&mut call.$field)))
-    };
-}
-
-macro_rules! counts {
-    ($field:ident) => {
-        acts(Act::Count(|call| Counter::Number(&mut call.$field)))
-    };
-}
-
-fn positive(text: &str) -> Result<u64, String> {
-    match number(text)? {
-        0 => Err(format!("'{text}' is not above 0")),
-        value => Ok(value),
+    fn notes(&mut self) -> &mut Vec<String> {
+        &mut self.notes
     }
-}
-
-fn small(text: &str) -> Result<u32, String> {
-    u32::try_from(positive(text)?).map_err(|_| format!("'{text}' is too large"))
 }
 
 fn signed(text: &str) -> Result<i64, String> {
@@ -220,14 +82,6 @@ fn format(call: &mut IorCommand, text: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn tasks(call: &mut IorCommand, text: &str) -> Result<(), String> {
-    call.tasks = small(text)?;
-    match call.tasks {
-        1..=4096 => Ok(()),
-        tasks => Err(format!("{tasks} tasks are more than the 4096 that fit here")),
-    }
-}
-
 fn file(call: &mut IorCommand, text: &str) -> Result<(), String> {
     match text.split('@').any(str::is_empty) {
         true => Err(format!("'{text}' has an empty name in it")),
@@ -261,7 +115,7 @@ const WEAR_OUT: &str = "wear-out is not there, so there is no count to keep";
 const ALWAYS_BARRIERS: &str =
     "is always so: tasks begin together when the last has opened its file";
 
-const FLAGS: &[Flag] = flags! {
+const FLAGS: &[Flag<IorCommand>] = flags! {
     /// POSIX, AIO or MMAP; POSIX
     "a" "api" "API" => acts(Act::Set(api))
         .note(
@@ -291,7 +145,8 @@ const FLAGS: &[Flag] = flags! {
     /// a file for each task, named FILE.00000000 and so on
     "F" "filePerProc" => switch!(per_process),
     /// wait for all tasks after open and before close
-    "g" "intraTestBarriers" => acts(Act::Set(|_, _| Ok(()))).note(ALWAYS_BARRIERS),
+    "g" "intraTestBarriers" => acts(Act::Set(|_: &mut Command, _| Ok(())))
+        .note(ALWAYS_BARRIERS),
     /// number in the data that -W and -R compare
     "G" "setTimeStampSignature" "N" => acts(Act::Set(signature))
         .note(
@@ -303,8 +158,7 @@ const FLAGS: &[Flag] = flags! {
     /// repetitions; 1
     "i" "repetitions" "N" => sets!(|call, text| call.repetitions = small(text)?),
     /// warn of tasks so many seconds from the mean
-    "j" "outlierThreshold" "S" => acts(Act::Noted)
-        .note("the text below the tables names the fastest and the slowest task"),
+    "j" "outlierThreshold" "S" => noted("the text below the tables names the fastest and the slowest task"),
     /// keep the files at the end
     "k" "keepFile" => switch!(keep),
     /// keep files in which data was wrong
@@ -319,14 +173,14 @@ const FLAGS: &[Flag] = flags! {
         "no memory is occupied; --posix.odirect goes past the page cache",
     ),
     /// tasks, all on this machine; 1
-    "N" "numTasks" "N" => acts(Act::Set(tasks))
-        .note("workers of this machine; `--tasks=N` is the same"),
+    "N" "numTasks" "N" => sets!(|call, text| call.tasks = hpc::tasks(text)?)
+        .note("workers of this machine"),
     /// the file; a@b with -F deals the tasks out to both; testFile
     "o" "testFile" "FILE" => acts(Act::Set(file)),
     /// directives: the names in brackets, and those below
     "O" "" "K=V,..." => acts(Act::Directives),
     /// end at the first error
-    "q" "quitOnError" => acts(Act::Noted).note("is always so: no phase follows one with an error"),
+    "q" "quitOnError" => noted("is always so: no phase follows one with an error"),
     /// how many hosts away -C and -Z read; 1
     "Q" "taskPerNodeOffset" "N" => sets!(|call, text| call.task_offset = number(text)?)
         .note("is shown; there is one host"),
@@ -349,8 +203,7 @@ const FLAGS: &[Flag] = flags! {
     /// read back after writing and compare, untimed
     "W" "checkWrite" => switch!(check_write),
     /// do not go on after a short transfer
-    "x" "singleXferAttempt" => acts(Act::Noted)
-        .note("a short transfer is counted and shown, and goes on"),
+    "x" "singleXferAttempt" => noted("a short transfer is counted and shown, and goes on"),
     /// seed of -Z; negative: another each repetition
     "X" "reorderTasksRandomSeed" "N" => sets!(|call, text| call.reorder_seed = signed(text)?),
     /// fsync after each write
@@ -360,6 +213,8 @@ const FLAGS: &[Flag] = flags! {
     /// read what a drawn task wrote; -ZZ: each of them once
     "Z" "reorderTasksRandom" => counts!(reorder_random)
         .note("moves tasks among those of this host, which share one page cache"),
+    /// the same as -N
+    "tasks" "" "N" => sets!(|call, text| call.tasks = hpc::tasks(text)?).note("fathom's own"),
     /// open with O_DIRECT
     "posix.odirect" "useO_DIRECT" => switch!(direct),
     /// I/Os in flight with -a AIO; 128
@@ -391,36 +246,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_option_is_once_in_the_table_and_in_the_help() {
-        let help = help();
-        for (index, flag) in FLAGS.iter().enumerate() {
-            let usage = flag.usage();
-            let is_first = FLAGS[..index].iter().all(|other| {
-                (other.name.is_empty() || other.name != flag.name)
-                    && (other.directive.is_empty() || other.directive != flag.directive)
-            });
-            assert!(is_first && help.contains(&format!("\n  {usage}")), "{usage}");
-        }
-    }
-
-    #[test]
-    fn every_option_is_in_the_document_with_what_becomes_of_it() {
-        let document = include_str!("../../../../docs/IOR.md");
-        let rows: Vec<String> = FLAGS.iter().map(row).collect();
-        let found: Vec<&str> = document.lines().filter(|line| line.starts_with("| `-")).collect();
-        assert_eq!(found, rows, "the table should be:\n{}", rows.join("\n"));
-    }
-
-    fn row(flag: &Flag) -> String {
-        let directive = match (flag.name, flag.directive) {
-            ("", _) | (_, "") => String::new(),
-            (_, directive) => format!("`{directive}`"),
-        };
-        let becomes = match flag.act {
-            Act::Refused(why) => format!("refused: {why}"),
-            _ if !flag.note.is_empty() => flag.note.to_owned(),
-            _ => "works".into(),
-        };
-        format!("| `{}` | {directive} | {} | {becomes} |", flag.usage(), flag.doc)
+    fn every_option_is_in_the_help_and_the_document() {
+        hpc::tests::check_table::<IorCommand>(&help(), include_str!("../../../../docs/IOR.md"));
     }
 }

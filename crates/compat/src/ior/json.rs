@@ -23,7 +23,7 @@ pub fn json(call: &IorCommand, outcome: &Outcome, banner: &Banner, finished: &st
         "max": best(&rows),
     });
     if let Some((size, used)) = banner.capacity {
-        test["Capacity"] = super::size::shown(size).into();
+        test["Capacity"] = crate::hpc::shown(size).into();
         test["Used Capacity"] = format!("{:.1}%", used as f64 * 100.0 / size.max(1) as f64).into();
     }
     let all = json!({

@@ -8,7 +8,7 @@
 //!   transfer of a segment goes to a task that is drawn. `-zz` reads each block at a drawn place.
 
 use super::{IorCommand, Phase};
-use record::SplitMix64;
+use suite::Draw;
 
 /// The transfers of a task, in its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,36 +35,34 @@ pub(super) fn owners(call: &IorCommand, phase: Phase, seed: u64) -> Vec<u32> {
     if phase == Phase::Write {
         return own;
     }
-    let mut random = SplitMix64::new(seed);
+    let mut draw = Draw::new(seed);
     match call.reorder_random {
         0 => own,
         1 => {
-            let shifted = |task: u32| (task + random.bits() as u32 % call.tasks) % call.tasks;
+            let shifted = |task: u32| (task + draw.below(call.tasks.into()) as u32) % call.tasks;
             own.into_iter().map(shifted).collect()
         }
-        _ => shuffled(own, &mut random),
+        _ => shuffled(own, &mut draw),
     }
 }
 
-fn shuffled<T>(mut all: Vec<T>, random: &mut SplitMix64) -> Vec<T> {
-    for last in (1..all.len()).rev() {
-        all.swap(last, (random.bits() % (last as u64 + 1)) as usize);
-    }
+fn shuffled<T>(mut all: Vec<T>, draw: &mut Draw) -> Vec<T> {
+    draw.shuffle(&mut all);
     all
 }
 
 /// The transfers on the data of each task, by task.
 pub(super) fn transfers(call: &IorCommand, phase: Phase, seed: u64) -> Vec<Transfers> {
     let tasks = call.tasks;
-    let random = SplitMix64::new(seed);
+    let mut draw = Draw::new(seed);
     match (call.random_offset, call.per_process) {
         (0, _) => (0..tasks).map(|task| sequential(call, task)).collect(),
-        (2.., _) if phase != Phase::Write => anywhere(call, random),
+        (2.., _) if phase != Phase::Write => anywhere(call, draw),
         (_, true) => {
-            let order = shuffled((0..call.transfers_per_block()).collect(), &mut random.clone());
+            let order = shuffled((0..call.transfers_per_block()).collect(), &mut draw);
             vec![Transfers::Listed { numbers: order, repeats: true }; tasks as usize]
         }
-        (_, false) => dealt(call, random),
+        (_, false) => dealt(call, draw),
     }
 }
 
@@ -79,11 +77,11 @@ fn sequential(call: &IorCommand, task: u32) -> Transfers {
 }
 
 /// Blocks that begin anywhere in the file at a multiple of the block size.
-fn anywhere(call: &IorCommand, mut random: SplitMix64) -> Vec<Transfers> {
+fn anywhere(call: &IorCommand, mut draw: Draw) -> Vec<Transfers> {
     let blocks = (call.file_size() / call.block).max(1);
     let per_block = call.transfers_per_block();
     let mut of_task = || {
-        let starts: Vec<u64> = (0..call.segments).map(|_| random.bits() % blocks).collect();
+        let starts: Vec<u64> = (0..call.segments).map(|_| draw.below(blocks)).collect();
         let numbers = starts
             .into_iter()
             .flat_map(|block| (0..per_block).map(move |transfer| block * per_block + transfer));
@@ -93,12 +91,12 @@ fn anywhere(call: &IorCommand, mut random: SplitMix64) -> Vec<Transfers> {
 }
 
 /// Each transfer of a shared file dealt to a drawn task, in drawn order.
-fn dealt(call: &IorCommand, mut random: SplitMix64) -> Vec<Transfers> {
+fn dealt(call: &IorCommand, mut draw: Draw) -> Vec<Transfers> {
     let per_segment = u64::from(call.tasks) * call.transfers_per_block();
     let mut all = vec![Vec::new(); call.tasks as usize];
     for segment in 0..call.segments {
-        for number in shuffled((0..per_segment).collect(), &mut random) {
-            let task = (random.bits() % u64::from(call.tasks)) as usize;
+        for number in shuffled((0..per_segment).collect(), &mut draw) {
+            let task = draw.below(call.tasks.into()) as usize;
             all[task].push(segment * per_segment + number);
         }
     }

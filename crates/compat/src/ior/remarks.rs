@@ -2,38 +2,18 @@
 
 use super::command::{IorCommand, Packet, Phase};
 use super::results::{Outcome, PhaseResult};
-use super::summary::Statistics;
+use crate::hpc::{self, Statistics};
 use crate::iozone::Source;
-use judge::Judged;
 use record::human;
 use report::style::Style;
-use report::verdict;
-
-/// Where the text of a line begins.
-const INDENT: usize = 14;
 
 /// A share of the time, or of the bandwidth, that is worth a line.
 const SHARE_MIN: f64 = 0.05;
 
 /// The text below the tables.
 pub fn footer(call: &IorCommand, outcome: &Outcome, style: &Style) -> String {
-    let mut out = String::new();
-    let lines = lines(call, outcome);
-    if !outcome.phases.is_empty() && !lines.is_empty() {
-        out += &style.heading("What these figures leave out");
-        for (label, text) in lines {
-            let wrapped = style.wrap(&text, INDENT);
-            let text = wrapped.get(INDENT..).unwrap_or_default();
-            let label = format!("{label:<width$}", width = INDENT - 2);
-            out += &format!("  {}{text}\n", style.bold(&label));
-        }
-    }
-    let judged = Judged {
-        verdicts: outcome.verdicts.clone(),
-        findings: outcome.findings.clone(),
-        ..Judged::default()
-    };
-    out + &verdict::brief(&judged, style)
+    let lines = if outcome.phases.is_empty() { Vec::new() } else { lines(call, outcome) };
+    hpc::footer(lines, &outcome.verdicts, &outcome.findings, style)
 }
 
 /// The lines, each with its label.

@@ -3,8 +3,9 @@
 use super::command::{IorCommand, Phase};
 use super::runs::{self, phase_of};
 use super::terminology::TERMINOLOGY;
+use crate::hpc;
 use crate::iozone::Source;
-use judge::{Durability, Finding, Judged, Verdict};
+use judge::{Durability, Finding, Verdict};
 use record::{Direction, JobRecord, RunRecord};
 use suite::Failure;
 
@@ -92,9 +93,6 @@ pub struct Outcome {
     pub bad: u64,
 }
 
-/// Checks whose findings the text below the tables covers.
-const SHOWN_WITH_FIGURES: [&str; 3] = ["served-from-cache", "smaller-than-memory", "not-durable"];
-
 impl Outcome {
     /// Adds a run.
     pub fn add(&mut self, run: &RunRecord) {
@@ -110,7 +108,8 @@ impl Outcome {
         let judged = judge::judge(run);
         let measured = measured(run, phase);
         if measured.bytes > 0 {
-            let latency_ns = latency(&judged, phase);
+            let latency = hpc::latency(&judged, direction(phase), [50.0, 99.0, 99.9]);
+            let latency_ns = latency.map(|([p50, p99, p999], most)| [p50, p99, p999, most]);
             let source = crate::iozone::source_of(run, &judged);
             self.phases.push(PhaseResult { phase, repetition, measured, latency_ns, source });
         }
@@ -118,12 +117,7 @@ impl Outcome {
             let file = run.jobs.first().and_then(|job| job.workload.files.first());
             self.durability = file.map(|file| judge::durability(&run.facts, file));
         }
-        let mut judged = judged.in_terms(&TERMINOLOGY);
-        judged.findings.retain(|finding| !SHOWN_WITH_FIGURES.contains(&finding.check));
-        // All tasks are judged together; the phase tells more than their names.
-        judged.verdicts.iter_mut().for_each(|verdict| verdict.job.clone_from(&cell.name));
-        let jobs = judged.findings.iter_mut().flat_map(|finding| &mut finding.jobs);
-        jobs.for_each(|job| job.clone_from(&cell.name));
+        let judged = hpc::judged_as_whole(judged, &TERMINOLOGY, &cell.name);
         self.verdicts.extend(judged.verdicts);
         self.findings.extend(judged.findings);
     }
@@ -158,15 +152,6 @@ fn measured(run: &RunRecord, phase: Phase) -> Measured {
         close: longest(|job| job.closing),
         tasks: run.jobs.iter().map(task).collect(),
     }
-}
-
-fn latency(judged: &Judged, phase: Phase) -> Option<[u64; 4]> {
-    let stats = judged.units.first()?.directions[direction(phase)].clat.as_ref()?;
-    let at = |wanted: f64| {
-        let found = stats.percentiles.iter().find(|(percentile, _)| *percentile == wanted);
-        found.map(|(_, latency)| *latency)
-    };
-    Some([at(50.0)?, at(99.0)?, at(99.9)?, stats.max])
 }
 
 impl PhaseResult {

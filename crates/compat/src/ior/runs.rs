@@ -8,7 +8,8 @@
 
 use super::command::{Api, IorCommand, Packet, Phase};
 use super::layout::{Seeds, Transfers, owners, reach, transfers};
-use record::{Cell, Coordinate, Direction, JobRecord, Nanos, RunRecord};
+use crate::hpc::{self, of_task, option};
+use record::{Cell, Direction, JobRecord, Nanos, RunRecord};
 use std::collections::VecDeque;
 use suite::{Expected, Failure, Step, Suite, failure};
 
@@ -17,8 +18,7 @@ const SPEED: f64 = 500e6;
 /// Assumed time of a run besides its I/O.
 const OVERHEAD: Nanos = Nanos::from_millis(60);
 
-/// The names of the varied parameters in records.
-const PHASE: &str = "phase";
+/// The name of the second varied parameter in records.
 const REPETITION: &str = "repetition";
 
 /// The runs of a call.
@@ -77,18 +77,9 @@ impl Ior {
             arguments.extend(placing(call, phase, transfers, count));
             arguments.extend(access(call, phase));
             arguments.extend(data(call, phase, self.signature));
-            arguments.push(option("randseed", self.seed.wrapping_add(task as u64) >> 1));
-            arguments.push(option("percentile_list", "50:99:99.9"));
-            arguments.push(option("group_reporting", 1));
-            let pause = call.delay_s.saturating_mul(1_000_000);
-            arguments.extend((pause > 0).then(|| format!("--startdelay={pause}us")));
+            arguments.extend(of_task(task as u32, self.seed, call.delay_s));
         }
-        let at = |dimension: &str, value: String| Coordinate { dimension: dimension.into(), value };
-        let cell = Cell {
-            name: format!("{}-{repetition}", phase.name()),
-            round: 0,
-            at: vec![at(PHASE, phase.name().into()), at(REPETITION, repetition.to_string())],
-        };
+        let cell = hpc::cell(phase.name(), REPETITION, repetition);
         let description = format!("{}, repetition {repetition}", phase.name());
         Step { cell, description, arguments, duration: self.lasts(phase) }
     }
@@ -164,17 +155,8 @@ pub(super) fn failed(record: &RunRecord) -> Option<Failure> {
 
 /// The phase and repetition of a run.
 pub fn phase_of(cell: &Cell) -> Option<(Phase, u32)> {
-    let at = |dimension: &str| {
-        let found = cell.at.iter().find(|coordinate| coordinate.dimension == dimension);
-        found.map(|coordinate| coordinate.value.as_str())
-    };
-    let named = |phase: &Phase| at(PHASE) == Some(phase.name());
-    let phase = [Phase::Write, Phase::Check, Phase::Read].into_iter().find(named)?;
-    Some((phase, at(REPETITION)?.parse().ok()?))
-}
-
-fn option(name: &str, value: impl std::fmt::Display) -> String {
-    format!("--{name}={value}")
+    let all = [Phase::Write, Phase::Check, Phase::Read];
+    hpc::phase_of(cell, &all, Phase::name, REPETITION)
 }
 
 /// Where a task moves its data, and how much.

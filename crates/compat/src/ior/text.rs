@@ -3,8 +3,8 @@
 use super::VERSION;
 use super::command::{IorCommand, Packet, Phase};
 use super::results::{Outcome, PhaseResult};
-use super::size::shown;
-use super::summary::{Statistics, Summary, summaries};
+use super::summary::{Summary, summaries};
+use crate::hpc::{Statistics, filesystem_line, shown};
 
 /// Values besides the call that the head of the output shows.
 #[derive(Clone, Debug, Default)]
@@ -148,10 +148,7 @@ impl Table<'_> {
         out += &line("TestID", "0");
         out += &line("StartTime", &banner.began);
         out += &line("Path", &banner.path);
-        if let Some((size, used)) = banner.capacity {
-            let share = used as f64 * 100.0 / size.max(1) as f64;
-            out += &format!("{:<20}: {}   Used FS: {share:.1}%\n", "FS", shown(size));
-        }
+        out += &filesystem_line(banner.capacity);
         out += "\nOptions:\n";
         out.extend(options(self.0).iter().map(|(key, value)| line(key, value)));
         out += "\nResults:\n\n";

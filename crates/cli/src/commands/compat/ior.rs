@@ -14,17 +14,13 @@ use compat::ior::{
 use files::Files;
 use job::Invocation;
 use record::{RecordSet, RunRecord};
-use runner::{Refusal, RunArchive, Runner, SuiteTask};
+use runner::{RunArchive, Runner, SuiteTask};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use suite::{Step, Suite};
 
 const KIND: &str = "ior";
-
-/// Variables in which launchers of MPI say how many ranks they started.
-const RANKS: [&str; 4] =
-    ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS", "SLURM_STEP_NUM_TASKS"];
 
 /// Measures and reports.
 pub fn main(words: &[String]) -> u8 {
@@ -36,21 +32,9 @@ fn run_words(words: &[String]) -> Result<u8> {
     match parse(words).map_err(remarks::refused)? {
         Request::Help => Output::Stdout.write(&help()).map(|()| 0),
         Request::Run(call) => {
-            refuse_ranks()?;
+            remarks::refuse_ranks(KIND, "-N ")?;
             run(&call, &format!("ior {}", words.join(" ")))
         }
-    }
-}
-
-/// Refuses to be one of several ranks: each would measure by itself, in the same files.
-fn refuse_ranks() -> Result<()> {
-    let ranks = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
-    match RANKS.iter().find_map(|name| Some((name, ranks(name).filter(|ranks| *ranks > 1)?))) {
-        None => Ok(()),
-        Some((name, ranks)) => Err(Refusal::usage(format!(
-            "ior: {name}={ranks}: several ranks were started, and fathom ior runs on one host \
-             without MPI; start it once, with -N {ranks}"
-        ))),
     }
 }
 
@@ -97,7 +81,6 @@ fn run(call: &IorCommand, command: &str) -> Result<u8> {
 fn banner(call: &IorCommand, command: &str, runner: &Runner, facts: &record::Facts) -> Banner {
     let machine = runner.machine();
     let path = call.path(0, 0);
-    let filesystem = plan::filesystem(facts, &path).filter(|fs| fs.total.0 > 0);
     let directory = Path::new(&path).parent().filter(|parent| !parent.as_os_str().is_empty());
     Banner {
         version: env!("CARGO_PKG_VERSION").into(),
@@ -105,7 +88,7 @@ fn banner(call: &IorCommand, command: &str, runner: &Runner, facts: &record::Fac
         command: command.trim_end().into(),
         machine: format!("Linux {}", machine.hostname),
         path: directory.unwrap_or(Path::new(".")).display().to_string(),
-        capacity: filesystem.map(|fs| (fs.total.0, fs.total.0.saturating_sub(fs.free.0))),
+        capacity: remarks::capacity(facts, &path),
     }
 }
 

@@ -38,6 +38,32 @@ pub fn survey(runner: &Runner, paths: &[(&str, bool)]) -> Facts {
     runner.host().survey(runner.machine().clone(), &queries)
 }
 
+/// Bytes of the filesystem of a path, and those in use; `None`: not known.
+pub fn capacity(facts: &Facts, path: &str) -> Option<(u64, u64)> {
+    let filesystem = plan::filesystem(facts, path).filter(|found| found.total.0 > 0)?;
+    Some((filesystem.total.0, filesystem.total.0.saturating_sub(filesystem.free.0)))
+}
+
+/// Variables in which launchers of MPI say how many ranks they started.
+const RANKS: [&str; 4] =
+    ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS", "SLURM_STEP_NUM_TASKS"];
+
+/// Refuses to be one of several ranks: each would measure by itself, in the same files. `flag` says
+/// how many tasks there are.
+///
+/// # Errors
+/// When a launcher started several ranks.
+pub fn refuse_ranks(tool: &str, flag: &str) -> Result<()> {
+    let ranks = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
+    match RANKS.iter().find_map(|name| Some((name, ranks(name).filter(|ranks| *ranks > 1)?))) {
+        None => Ok(()),
+        Some((name, ranks)) => Err(Refusal::usage(format!(
+            "{tool}: {name}={ranks}: several ranks were started, and fathom {tool} runs on one \
+             host without MPI; start it once, with {flag}{ranks}"
+        ))),
+    }
+}
+
 /// Prints messages about runs in the terms of a tool. Each is printed once, even if it is true of
 /// several runs.
 pub struct Remarks {

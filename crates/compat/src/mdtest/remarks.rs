@@ -1,0 +1,123 @@
+//! What mdtest's figures leave out: below the summary.
+
+use super::command::{MdtestCommand, Phase};
+use super::results::{Outcome, PhaseResult};
+use crate::hpc;
+use record::human;
+use report::style::Style;
+
+/// A difference between tasks that is worth a line.
+const SHARE_MIN: f64 = 0.1;
+
+/// The text below the summary.
+pub fn footer(call: &MdtestCommand, outcome: &Outcome, style: &Style) -> String {
+    let lines = if outcome.phases.is_empty() { Vec::new() } else { lines(call, outcome) };
+    hpc::footer(lines, &outcome.verdicts, &outcome.findings, style)
+}
+
+/// The lines, each with its label.
+fn lines(call: &MdtestCommand, outcome: &Outcome) -> Vec<(&'static str, String)> {
+    let mut lines: Vec<(&str, String)> = call
+        .phases()
+        .into_iter()
+        .filter_map(|phase| Some(("latency", latency(outcome, phase)?)))
+        .collect();
+    lines.extend(call.phases().into_iter().filter_map(|phase| {
+        let slowest = outcome.of(phase).max_by(|a, b| ratio(a).total_cmp(&ratio(b)))?;
+        Some(("tasks", tasks(slowest)?))
+    }));
+    lines.extend(cache(call).map(|text| ("cache", text.to_owned())));
+    lines.extend(durability(call).map(|text| ("durability", text.to_owned())));
+    lines
+}
+
+fn latency(outcome: &Outcome, phase: Phase) -> Option<String> {
+    let slower = |one: ([u64; 2], u64), other: ([u64; 2], u64)| {
+        ([one.0[0].max(other.0[0]), one.0[1].max(other.0[1])], one.1.max(other.1))
+    };
+    let all = outcome.of(phase).filter_map(|result| result.latency_ns).reduce(slower)?;
+    let ([p50, p99], most) = all;
+    let [p50, p99, most] = [p50, p99, most].map(|ns| human::time(ns as f64));
+    Some(format!("{}: median {p50}, 99 % {p99}, most {most}.", phase.name()))
+}
+
+fn ratio(result: &PhaseResult) -> f64 {
+    result.tasks.1 / result.tasks.0.max(1e-9)
+}
+
+/// The time is that of the slowest task.
+fn tasks(result: &PhaseResult) -> Option<String> {
+    let (fast, slow) = result.tasks;
+    (slow - fast >= slow * SHARE_MIN).then(|| {
+        format!(
+            "the fastest task ended {} after {}, the slowest after {}; the rate counts the slowest.",
+            result.phase.name(),
+            human::time(fast * 1e9),
+            human::time(slow * 1e9)
+        )
+    })
+}
+
+fn cache(call: &MdtestCommand) -> Option<&'static str> {
+    let asks = [Phase::DirectoryStat, Phase::FileStat, Phase::FileRead];
+    if !call.phases().iter().any(|phase| asks.contains(phase)) {
+        return None;
+    }
+    Some(match (call.create, call.stride) {
+        (true, 1..) => {
+            "this host created what it stats and reads, so its own caches answer. -N moves each task to \
+             the items of another one, and all tasks here are on one host: it changes nothing."
+        }
+        (true, 0) => "this host created what it stats and reads, so its own caches answer.",
+        (false, _) => {
+            "names are looked up before a phase begins, so stats are answered by caches of this host."
+        }
+    })
+}
+
+fn durability(call: &MdtestCommand) -> Option<&'static str> {
+    match (call.create || call.remove, call.sync, call.fsync) {
+        (true, false, false) => Some(
+            "nothing was synchronised: the rates of creation and removal end in memory. -Y counts the \
+             way to the medium.",
+        ),
+        (true, false, true) => Some(
+            "each file was synchronised after its write; directories and removals were not. -Y counts \
+             all.",
+        ),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::results::tests::run;
+    use super::*;
+
+    #[track_caller]
+    fn holds(call: &MdtestCommand, label: &str, words: &str) {
+        let mut outcome = Outcome::default();
+        outcome.add(&run(Phase::FileStat, 0), 0.0);
+        let lines = lines(call, &outcome);
+        let is = |(name, text): &(&str, String)| *name == label && text.contains(words);
+        assert!(lines.iter().any(is), "{label}: {words}: {lines:#?}");
+    }
+
+    #[test]
+    fn caches_durability_and_the_slowest_task_are_said() {
+        let call = MdtestCommand {
+            tasks: 2,
+            items: 100,
+            create: true,
+            stat: true,
+            ..MdtestCommand::default()
+        };
+        holds(&call, "cache", "created what it stats");
+        holds(&call, "durability", "end in memory");
+        holds(&call, "tasks", "the fastest task ended file-stat after 1 s, the slowest after 2 s");
+        let shifted = MdtestCommand { stride: 1, fsync: true, ..call.clone() };
+        holds(&shifted, "cache", "-N moves each task");
+        holds(&shifted, "durability", "directories and removals were not");
+        holds(&MdtestCommand { create: false, ..call }, "cache", "looked up before");
+    }
+}
