@@ -146,7 +146,7 @@ fn row(case: &Case, sum: &Sum, is_good: bool, seconds: u64) -> String {
     );
     // Writing to a string cannot fail.
     for note in &sum.notes {
-        let _ = write!(row, " {note};");
+        let _ = write!(row, " {};", note.replace('|', "/"));
     }
     if let Some(witness) = case.witness {
         let _ = write!(
