@@ -172,7 +172,7 @@ pub fn model_of(paths: &[PathBuf]) -> Result<Model> {
 }
 
 /// The model of the entries that are to be kept.
-pub fn model_with(paths: &[PathBuf], keep: impl Fn(&Entry) -> bool) -> Result<Model> {
+pub fn model_with(paths: &[PathBuf], mut keep: impl FnMut(&Entry) -> bool) -> Result<Model> {
     let mut builder = Builder::new();
     each_entry(paths, Reading::First, |entry| {
         if keep(entry) {

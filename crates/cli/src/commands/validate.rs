@@ -10,11 +10,12 @@ use captured::Captured;
 use clap::Args;
 use model::{Model, score};
 use runner::Refusal;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use trace::Drawing;
-use trace::ftr::{Entry, Operation};
+use trace::ftr::{Entry, Level, Operation};
 
 /// Seed of the bootstrap.
 const SEED: u64 = 1;
@@ -73,13 +74,7 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     };
     let devices = captured.is_some() && traced.has_devices();
     let run = match captured {
-        // An engine syncs ranges itself, before it drops a file from the page cache.
-        Some(trace) => model_with(&[trace], |entry| match entry {
-            Entry::Event(event) => {
-                event.operation != Operation::SyncRange || traced.syncs.range > 0
-            }
-            _ => true,
-        })?,
+        Some(trace) => model_of_captured(trace, traced.syncs.range > 0)?,
         None => job.traced_by_engine(place.path())?,
     };
     let scores = score::scores(&traced, &run, devices, SEED);
@@ -91,6 +86,26 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     })?;
     let lowest = score::worst(&scores).map_or(0.0, |worst| worst.mark);
     Ok(if arguments.below.is_some_and(|below| lowest < below) { exit::GATE } else { 0 })
+}
+
+/// The model of a captured run, without what fathom does beside the job.
+fn model_of_captured(trace: PathBuf, syncs_ranges: bool) -> Result<Model> {
+    let mut main_threads = BTreeSet::new();
+    model_with(&[trace], |entry| match entry {
+        Entry::Thread(thread) => {
+            // It samples the content of files after the run; workers are other threads.
+            if thread.thread == thread.process {
+                main_threads.insert(thread.number);
+            }
+            true
+        }
+        // An engine syncs ranges itself, before it drops a file from the page cache.
+        Entry::Event(event) => {
+            (event.level == Level::Device || !main_threads.contains(&event.thread))
+                && (event.operation != Operation::SyncRange || syncs_ranges)
+        }
+        _ => true,
+    })
 }
 
 /// A job or model whose files are in a directory of their own.
@@ -144,6 +159,8 @@ impl Job<'_> {
             Captured::Ended(status) if status.success() => Ok(Some(trace)),
             Captured::Ended(_) => Err(Refusal::target(format!("{} cannot be run", self.name))),
             Captured::Refused(why) => {
+                // It has only a header.
+                std::fs::remove_file(&trace).context("cannot remove the trace")?;
                 say(&format!(
                     "fathom: note: the run cannot be captured ({why}): its engine traces it, and the \
                      devices are not compared\n"
@@ -196,4 +213,43 @@ fn model_of_run(place: &Path) -> Result<Model> {
     paths.retain(|path| path.extension().is_some_and(|end| end == "ftr"));
     paths.sort();
     model_of(&paths)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trace::ftr::{Event, Flags, Header, Thread, Writer};
+
+    #[test]
+    fn what_the_main_thread_of_a_run_reads_is_not_of_the_job() {
+        let directory = testbed::scratch();
+        let path = directory.path().join("run.ftr");
+        let header = Header { source: "capture".into(), application: true, ..Header::default() };
+        let mut writer = Writer::new(std::fs::File::create(&path).unwrap(), &header).unwrap();
+        for (number, thread) in [(0, 70), (1, 71)] {
+            let name = "fathom".to_owned();
+            writer.entry(&Entry::Thread(Thread { number, process: 70, thread, name })).unwrap();
+        }
+        let event = |thread, operation| Event {
+            at_ns: 0,
+            duration_ns: Some(1000),
+            level: Level::Application,
+            operation,
+            flags: Flags::default(),
+            thread,
+            file: 0,
+            offset: 0,
+            length: 4096,
+            result: Some(4096),
+            cpu_before_ns: None,
+        };
+        for thread in [0, 1, 0, 1, 1] {
+            writer.entry(&Entry::Event(event(thread, Operation::Read))).unwrap();
+        }
+        writer.entry(&Entry::Event(event(1, Operation::SyncRange))).unwrap();
+        writer.finish().unwrap();
+        let ranges = |syncs| model_of_captured(path.clone(), syncs).unwrap().syncs.range;
+        assert_eq!([ranges(true), ranges(false)], [1, 0]);
+        assert_eq!(model_of_captured(path.clone(), true).unwrap().totals.reads, 3);
+    }
 }
