@@ -12,6 +12,7 @@ mod fuzz;
 mod interrupt;
 mod lab;
 mod powercut;
+mod predict;
 mod recording;
 mod rooms;
 mod rust_text;
@@ -49,6 +50,8 @@ enum Command {
     Truth(truth::Options),
     /// Compare equal and unequal runs, and count where the comparison is right.
     Comparisons(comparisons::Options),
+    /// Predict the speed of applications on other storage from their models, and count how far off that is.
+    Predict(predict::Options),
     /// Damage inputs for a parser until it fails or time is up.
     Fuzz(fuzz::Options),
     /// Make the packages that users install, and check them.
@@ -74,6 +77,7 @@ fn main() -> ExitCode {
         Command::Ceph => test::ceph(&root),
         Command::Truth(options) => truth::run(&root, &options).map(|()| 0),
         Command::Comparisons(options) => comparisons::run(&root, &options).map(|()| 0),
+        Command::Predict(options) => predict::run(&root, &options).map(|()| 0),
         Command::Fuzz(options) => fuzz::run(&root, &options),
         Command::Dist(options) => dist::run(&root, &options).map(|()| 0),
         Command::Bpf => bpf::build(&root).map(|()| 0),

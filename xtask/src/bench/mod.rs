@@ -17,7 +17,9 @@ mod tools;
 
 use crate::{cargo, interrupt};
 use anyhow::{Context, Result, bail};
+pub use bounds::middle;
 use cases::{Case, Ends, Peer};
+pub use machine::facts as machine_facts;
 use measure::Program;
 use measured::Measured;
 pub use options::Options;
