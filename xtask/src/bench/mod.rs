@@ -2,6 +2,7 @@
 //! so that what drifts on it (heat, other guests) meets both.
 
 mod bounds;
+mod capture;
 mod cases;
 mod instructions;
 mod machine;
@@ -35,8 +36,10 @@ pub use targets::{Zram, fill_with_noise};
 /// taken down again, also after an error or an interrupt.
 pub fn run(root: &Path, options: &Options) -> Result<()> {
     let interrupted = interrupt::catch()?;
-    if let Some(Other::S3(options)) = &options.other {
-        return s3::run(root, options, &interrupted);
+    match &options.other {
+        Some(Other::S3(options)) => return s3::run(root, options, &interrupted),
+        Some(Other::Capture(options)) => return capture::run(root, options, &interrupted),
+        None => {}
     }
     let ours = cargo::measured_program(root, options.fathom.as_deref())?;
     let facts = machine::facts();

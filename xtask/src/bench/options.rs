@@ -1,6 +1,6 @@
 //! What to measure, how long, against what.
 
-use super::{s3, targets};
+use super::{capture, s3, targets};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -45,4 +45,6 @@ pub struct Options {
 pub enum Other {
     /// Measure what object storage costs the client, beside the least that it can cost.
     S3(s3::Options),
+    /// Measure what a capture costs the application that is captured.
+    Capture(capture::Options),
 }
