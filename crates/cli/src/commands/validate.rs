@@ -218,7 +218,7 @@ fn model_of_run(place: &Path) -> Result<Model> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trace::ftr::{Event, Flags, Header, Thread, Writer};
+    use trace::ftr::{Event, File, FileKind, Flags, Header, Thread, Writer};
 
     #[test]
     fn what_the_main_thread_of_a_run_reads_is_not_of_the_job() {
@@ -226,6 +226,14 @@ mod tests {
         let path = directory.path().join("run.ftr");
         let header = Header { source: "capture".into(), application: true, ..Header::default() };
         let mut writer = Writer::new(std::fs::File::create(&path).unwrap(), &header).unwrap();
+        let file = File {
+            number: 0,
+            name: "data".into(),
+            kind: FileKind::Regular,
+            size: 8192,
+            device: None,
+        };
+        writer.entry(&Entry::File(file)).unwrap();
         for (number, thread) in [(0, 70), (1, 71)] {
             let name = "fathom".to_owned();
             writer.entry(&Entry::Thread(Thread { number, process: 70, thread, name })).unwrap();
