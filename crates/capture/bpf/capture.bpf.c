@@ -226,7 +226,8 @@ enum { EVENT = 1, A_FILE = 2, A_THREAD = 3, A_NAME = 4 };
 // where a call has its arguments: descriptor, length, offset.
 enum { AT_POSITION = 1, AT_OFFSET = 2, VECTOR = 3, VECTOR_OFFSET = 4, WHOLE_FILE = 5, EVERYTHING = 6,
        RANGE = 7, MODE_RANGE = 8, SIZE = 9, OPENS = 10, CLOSES = 11, NAME_HERE = 12, NAME_AT = 13,
-       TWO_NAMES_HERE = 14, TWO_NAMES_AT = 15, NAME_SIZED = 16, SUBMITS = 17, REAPS = 18 };
+       TWO_NAMES_HERE = 14, TWO_NAMES_AT = 15, NAME_SIZED = 16, SUBMITS = 17, REAPS = 18,
+       SENDS_FILE = 19, COPIES = 20 };
 enum { LOST = 0, LEFT_OUT = 1, TALLIES = 4 };
 enum { LISTED = 0, EVERYONE = 1, GROUP = 2 };
 enum { PATH_SIZE = 1792, NAME_SIZE = 256, DEPTH = 32, VECTOR_MAX = 64, BATCH_MAX = 256, NAME = 16,
@@ -319,6 +320,9 @@ struct thread {
 	u64 descriptor;
 	u64 offset;
 	u64 length;
+	// Where a copying call writes: descriptor, and where it keeps the offset (0: in the file).
+	u64 to;
+	u64 to_offset;
 	u32 rw_flags;
 	u32 is_announced;
 	// The file it used last, which has been announced; not left out if `is_file`.
@@ -698,7 +702,7 @@ INLINE void send(struct thread *thread, u64 ids, u32 operation, u32 flags, u64 b
 // Calls.
 
 struct arguments {
-	u64 first, second, third, fourth, sixth;
+	u64 first, second, third, fourth, fifth, sixth;
 };
 
 INLINE void read_arguments(struct arguments *to, u64 registers)
@@ -710,6 +714,7 @@ INLINE void read_arguments(struct arguments *to, u64 registers)
 		to->second = words[1];
 		to->third = words[2];
 		to->fourth = words[3];
+		to->fifth = words[4];
 		to->sixth = words[5];
 	} else {
 		// r10, r9, r8, ax, cx, dx, si, di
@@ -718,6 +723,7 @@ INLINE void read_arguments(struct arguments *to, u64 registers)
 		to->second = words[6];
 		to->third = words[5];
 		to->fourth = words[0];
+		to->fifth = words[2];
 		to->sixth = words[1];
 	}
 }
@@ -929,6 +935,33 @@ GLOBAL int send_name(u64 ids, u32 which, u64 directory, u64 name)
 	return 1;
 }
 
+// Sends one side of a call that copies: the read or the write. `place` is where the call keeps its offset,
+// which it has moved on; 0: the position of the file. Returns whether that side is a file.
+GLOBAL int send_side(u64 ids, u32 operation, u64 descriptor, u64 place, u64 result)
+{
+	u32 tid = ids, flags = 0;
+	struct thread *thread = lookup(&threads, &tid);
+	if (!thread)
+		return 0;
+	struct file *file = file_of(descriptor);
+	if (!file || !identify_file(thread, file))
+		return 0;
+	s64 position = 0, done = result;
+	flags = flags_of(file);
+	if (place) {
+		read_user(&position, sizeof(position), (void *)place);
+	} else {
+		READ_FIELD(position, file->f_pos);
+		flags |= E_POSITION;
+	}
+	u64 cpu = cpu_before(thread, thread->cpu_begun, &flags);
+	send(thread, ids, operation, flags, thread->begun, now_ns(), position - (done > 0 ? done : 0),
+	     thread->length, done, cpu);
+	thread->cpu_last = thread->cpu_begun;
+	thread->has_last = 1;
+	return 1;
+}
+
 SEC("tp_btf/sys_enter")
 int call_begins(u64 *context)
 {
@@ -1003,6 +1036,19 @@ int call_begins(u64 *context)
 	case REAPS:
 		thread->offset = arguments.fourth;
 		break;
+	case SENDS_FILE:
+		thread->descriptor = arguments.second;
+		thread->offset = arguments.third;
+		thread->to = arguments.first;
+		thread->to_offset = 0;
+		thread->length = arguments.fourth;
+		break;
+	case COPIES:
+		thread->offset = arguments.second;
+		thread->to = arguments.third;
+		thread->to_offset = arguments.fourth;
+		thread->length = arguments.fifth;
+		break;
 	case CLOSES: {
 		struct file *file = file_of(arguments.first);
 		thread->is_found = file && identify_file(thread, file);
@@ -1033,6 +1079,15 @@ int call_ends(u64 *context)
 				break;
 			reap_aio(offset + sizeof(struct io_event) * i, ids);
 		}
+		return 0;
+	}
+	if (shape == SENDS_FILE || shape == COPIES) {
+		int sides = send_side(ids, READ, thread->descriptor, offset, result) +
+			    send_side(ids, WRITE, thread->to, thread->to_offset, result);
+		if (sides)
+			thread->cpu_last = cpu_at(thread, now_ns());
+		else
+			tally(LEFT_OUT);
 		return 0;
 	}
 	// A file that is not open for this call, or no file at all.

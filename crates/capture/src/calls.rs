@@ -46,6 +46,8 @@ enum Shape {
     NameSized,
     Submits,
     Reaps,
+    SendsFile,
+    Copies,
 }
 
 const CALLS: &[(c_long, Operation, Shape)] = &[
@@ -73,6 +75,9 @@ const CALLS: &[(c_long, Operation, Shape)] = &[
     (libc::SYS_renameat, Operation::Rename, Shape::TwoNamesAt),
     (libc::SYS_renameat2, Operation::Rename, Shape::TwoNamesAt),
     (libc::SYS_unlinkat, Operation::Unlink, Shape::NameAt),
+    (libc::SYS_sendfile, Operation::Read, Shape::SendsFile),
+    (libc::SYS_copy_file_range, Operation::Read, Shape::Copies),
+    (libc::SYS_splice, Operation::Read, Shape::Copies),
     (libc::SYS_io_submit, Operation::Read, Shape::Submits),
     (libc::SYS_io_getevents, Operation::Read, Shape::Reaps),
     (IO_PGETEVENTS, Operation::Read, Shape::Reaps),

@@ -176,7 +176,7 @@ fn load(settings: &Settings, btf: &Btf) -> Result<Ebpf, Unavailable> {
 
 fn watch(ebpf: &mut Ebpf, thread: u32) -> Result<(), Unavailable> {
     /// Words of a thread's state; all are 0 at first.
-    const WORDS: usize = 19;
+    const WORDS: usize = 21;
     let mut threads: HashMap<&mut MapData, u32, [u64; WORDS]> = hash_map(ebpf, "threads")?;
     Ok(threads.insert(thread, [0; WORDS], 0)?)
 }

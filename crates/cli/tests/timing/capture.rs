@@ -8,7 +8,7 @@ use rustix::process::Signal;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::BufReader;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use trace::ftr::{AnyTrace, Entry, Event, Flags, Level, Operation};
 
@@ -331,33 +331,76 @@ fn a_capture_that_is_killed_leaves_what_it_had_seen() {
     assert!(shown.out.contains("truncated"), "{}", shown.out);
 }
 
+/// A control group of version 2, removed with the value.
+struct Group {
+    directory: PathBuf,
+    name: String,
+}
+
+impl Group {
+    fn new() -> Group {
+        let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
+        let root = mounts.lines().find(|line| line.split(' ').nth(2) == Some("cgroup2"));
+        let root = root.expect("cgroup2 is mounted").split(' ').nth(1).unwrap();
+        let name = format!("fathom-test-{}", std::process::id());
+        let directory = Path::new(root).join(&name);
+        fs::create_dir_all(directory.join("below")).unwrap();
+        Group { directory, name }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // A group is free some moments after its last process has ended.
+        wait_until("the group is removed", || {
+            let _ = fs::remove_dir(self.directory.join("below"));
+            fs::remove_dir(&self.directory).is_ok()
+        });
+    }
+}
+
 #[test]
 fn paths_processes_and_groups_are_chosen() {
     let _alone = alone();
     let directory = scratch();
     fs::create_dir_all(directory.path().join("in")).unwrap();
-    let script = "while :; do dd if=/dev/zero of=in/a bs=4k count=2 2>/dev/null; \
-                  dd if=/dev/zero of=out bs=4k count=2 2>/dev/null; sleep 0.02; done";
-    let mut writer = Command::new("sh");
-    let writer = Running::start(writer.args(["-c", script]).current_dir(directory.path()));
+    let group = Group::new();
+    let start = |script: &str| {
+        let mut writer = Command::new("sh");
+        Running::start(writer.args(["-c", script]).current_dir(directory.path()))
+    };
+    // Its children are in a group below the one that is captured.
+    let below = group.directory.join("below/cgroup.procs");
+    let writer = start(&format!(
+        "echo $$ >{}; while :; do dd if=/dev/zero of=in/a bs=4k count=2 2>/dev/null; \
+         dd if=/dev/zero of=out bs=4k count=2 2>/dev/null; sleep 0.02; done",
+        below.display()
+    ));
+    let stranger =
+        start("while :; do dd if=/dev/zero of=apart bs=4k count=2 2>/dev/null; sleep 0.02; done");
     let pid = writer.pid().to_string();
-    for (options, other) in [
-        (&["in"][..], false),
-        (&["--pid", &pid], true),
-        (&["in", "--pid", &pid], false),
-        (&["--level=application"], true),
+    for (options, other, apart) in [
+        (&["in"][..], false, false),
+        (&["--pid", &pid], true, false),
+        (&["in", "--pid", &pid], false, false),
+        (&["--cgroup", &group.name], true, false),
+        (&["in", "--cgroup", &group.name], false, false),
+        (&["--level=application"], true, true),
     ] {
         let arguments = [&["capture", "-o", "t.ftr", "--seconds=1"], options].concat();
         fathom(directory.path(), &arguments).expect(0);
         let held = held(&directory.path().join("t.ftr"));
         assert!(held.ranges("/in/a", Operation::Write).len() >= 4, "{options:?}");
-        assert_eq!(!held.ranges("/out", Operation::Write).is_empty(), other, "{options:?}");
+        let has = |name: &str| !held.ranges(name, Operation::Write).is_empty();
+        assert_eq!((has("/out"), has("/apart")), (other, apart), "{options:?}");
     }
     let shown = fathom(directory.path(), &["capture", "show", "t.ftr", "--json"]).expect(0).json();
     assert_eq!(shown["lost"], 0);
     assert!(shown["application"]["operations"]["write"].as_u64() > Some(3), "{shown}");
-    writer.signal(Signal::TERM);
-    writer.end();
+    for running in [writer, stranger] {
+        running.signal(Signal::TERM);
+        running.end();
+    }
     wait_until("the programs are gone", || loaded() == 0);
 }
 
@@ -383,6 +426,36 @@ fn requests_of_a_device_are_those_that_were_made() {
     };
     assert!(asked.len() >= 500, "{}", asked.len());
     assert_eq!(of(Level::Application), of(Level::Device));
+}
+
+#[test]
+fn calls_that_copy_read_one_file_and_write_another() {
+    let _alone = alone();
+    let directory = scratch();
+    let program = "
+import os
+a = os.open('a', os.O_RDWR | os.O_CREAT)
+b = os.open('b', os.O_RDWR | os.O_CREAT)
+os.pwrite(a, b'x' * 20000, 0)
+# With offsets of its own, and at the positions of the files.
+assert os.copy_file_range(a, b, 4096, offset_src=8192, offset_dst=0) == 4096
+os.lseek(a, 1000, os.SEEK_SET)
+os.lseek(b, 4096, os.SEEK_SET)
+assert os.sendfile(b, a, None, 3000) == 3000
+assert os.sendfile(b, a, 12288, 1000) == 1000
+out, into = os.pipe()
+assert os.splice(a, into, 512, offset_src=16384) == 512
+assert os.splice(out, b, 512, offset_dst=10000) == 512
+";
+    fs::write(directory.path().join("c.py"), program).unwrap();
+    let (ran, held) = capture(directory.path(), &["--level=application"], &[PYTHON, "c.py"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let read = [(1000, 3000), (8192, 4096), (12288, 1000), (16384, 512)];
+    assert_eq!(held.ranges("/a", Operation::Read), read);
+    let written = [(0, 4096), (4096, 3000), (7096, 1000), (10000, 512)];
+    assert_eq!(held.ranges("/b", Operation::Write), written);
+    let at_position = |event: &&Event| event.flags.contains(Flags::POSITION);
+    assert_eq!(held.on("/b").iter().filter(at_position).count(), 2);
 }
 
 #[test]
