@@ -43,6 +43,8 @@ pub enum Demand {
     RatioAtMost(f64),
     /// Of the figure.
     AtMost(f64),
+    /// Of the difference to the peer's.
+    MoreAtMost(f64),
 }
 
 /// The figure is at least `ratio` times the peer's.
@@ -58,6 +60,11 @@ pub const fn at_most(figure: Figure, ratio: f64) -> Bound {
 /// The figure is at most `value`.
 pub const fn below(figure: Figure, value: f64) -> Bound {
     Bound { figure, demand: Demand::AtMost(value) }
+}
+
+/// The figure is at most the peer's and `value`.
+pub const fn more_by(figure: Figure, value: f64) -> Bound {
+    Bound { figure, demand: Demand::MoreAtMost(value) }
 }
 
 impl Figure {

@@ -1,6 +1,6 @@
 //! What is measured: one row a case, with what must hold of it.
 
-use super::bounds::{Bound, Figure, at_least, at_most, below};
+use super::bounds::{Bound, Figure, at_least, at_most, below, more_by};
 use anyhow::{Result, bail};
 use std::path::Path;
 
@@ -72,6 +72,9 @@ const AS_FAST_FOR_A_FIFTH: &[Bound] = &[at_least(Figure::Rate, 0.99), at_most(Fi
 const AS_FAST_FOR_NO_MORE: &[Bound] =
     &[at_least(Figure::Rate, 0.98), at_most(Figure::Process, 1.0)];
 
+/// What `--layers` may cost.
+const LAYERS: &[Bound] = &[at_least(Figure::Rate, 0.97), more_by(Figure::Process, 250.0)];
+
 const fn timed(
     name: &'static str,
     target: Target,
@@ -103,6 +106,20 @@ impl Case {
     const fn counted(self) -> Case {
         Case { counted: true, ..self }
     }
+}
+
+/// Options of random reads past the page cache at a depth, with the layers of their I/Os.
+macro_rules! layers {
+    ($depth:literal) => {
+        &[
+            "--ioengine=io_uring",
+            "--rw=randread",
+            "--bs=4k",
+            "--direct=1",
+            concat!("--iodepth=", $depth),
+            "--layers",
+        ]
+    };
 }
 
 /// Options of random reads past the page cache: by an engine, at a depth, by so many jobs.
@@ -224,6 +241,9 @@ const CASES: &[Case] = &[
     // What sampling the machine ten times a second costs where an I/O costs least.
     timed("sampler-zram-128", Target::Zram, direct!("io_uring", 128), &[])
         .beside(Peer::OursWith("--sample-hz=0")),
+    // What timing each I/O in the kernel costs, where the device is fast and where it takes no time.
+    timed("layers-disk-32", Target::File, layers!(32), LAYERS).beside(Peer::OursWithoutLast),
+    timed("layers-zram-32", Target::Zram, layers!(32), &[]).beside(Peer::OursWithoutLast),
     cost("cost-randread", null!("--rw=read", "--rw=randread")),
     cost("cost-norandommap", null!("--rw=randread", "--norandommap")),
     cost("cost-zipf", null!("--rw=randread", "--random_distribution=zipf:1.2")),

@@ -31,6 +31,11 @@ impl Bound {
                 let unit = figure.unit();
                 (format!("≤ {:.0}", limit / unit), format!("{:.1}", value / unit), value <= limit)
             }
+            Demand::MoreAtMost(limit) => {
+                let more = between(measured, figure, |peer, fathom| fathom - peer);
+                let unit = figure.unit();
+                (format!("≤ +{:.0}", limit / unit), format!("{:+.1}", more / unit), more <= limit)
+            }
         };
         let verdict = if held { "held" } else { "**missed**" };
         format!("{} {limit}: {value} {verdict}", figure.name())
@@ -40,14 +45,19 @@ impl Bound {
 /// The median of the rounds' ratios: a machine that changes its speed between two rounds changes it
 /// for both programs.
 pub fn ratio(measured: &Measured, figure: Figure) -> f64 {
+    between(measured, figure, |peer, fathom| fathom / peer)
+}
+
+/// The same of what a round's two figures, the peer's and ours, give.
+fn between(measured: &Measured, figure: Figure, of: impl Fn(f64, f64) -> f64) -> f64 {
     let rounds = measured.peer.iter().zip(&measured.fathom);
-    middle(rounds.map(|(peer, fathom)| figure.of(fathom) / figure.of(peer)).collect())
+    middle(rounds.map(|(peer, fathom)| of(figure.of(peer), figure.of(fathom))).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::bounds::{at_least, at_most, below};
+    use crate::bench::bounds::{at_least, at_most, below, more_by};
     use crate::bench::cases;
     use crate::bench::measure::tests::of_iops;
 
@@ -64,6 +74,7 @@ mod tests {
         assert_eq!(said(at_least(Figure::Rate, 5.0)), "IOPS ≥ 5.00x: 5.00 held");
         assert_eq!(said(below(Figure::Interval, 30.0)), "ns per I/O ≤ 30: 100.0 **missed**");
         assert_eq!(said(at_most(Figure::Interval, 0.2)), "ns per I/O ≤ 0.20x: 0.20 held");
+        assert_eq!(said(more_by(Figure::Interval, 10.0)), "ns per I/O ≤ +10: -800.0 held");
         assert_eq!(said(below(Figure::Elapsed, 5e6)), "elapsed ms ≤ 5: 2.0 held");
     }
 }
