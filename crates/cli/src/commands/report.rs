@@ -80,11 +80,10 @@ fn output(text: &str) -> Result<PathBuf, String> {
 /// Writes the files. 0: done; 1: a file could not be written; 2: usage error.
 pub fn main(arguments: &Arguments) -> Result<u8> {
     if arguments.output.is_empty() {
-        let first = &arguments.runs[0];
-        return Err(Refusal::usage(format!(
-            "report: name a file to write, such as '-o report.html'; 'fathom runs show {first}' prints \
-             a run here"
-        )));
+        return Err(Refusal::usage(
+            "report: name a file to write, such as '-o report.html'; 'fathom runs show latest' prints \
+             an archived run here",
+        ));
     }
     let runs = named(&arguments.runs);
     let seen = |set: RecordSet| if arguments.share { formats::shareable(&set) } else { set };

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Stands on the path as `fathom` while the commands of documents are run. It interrupts what goes on for
-# longer than a second, as Ctrl-C does, and writes each command down with its exit code.
+# longer than a second, as Ctrl-C does, waits for what is in flight then, and writes each command down with its exit code.
 most=1
 case "$1 $2" in
     # Of another machine, which is there for the next commands; in place of an earlier one.
@@ -16,7 +16,7 @@ case "$1 $2" in
     # Somebody opens the page.
     serve\ *) most=4 ;;
 esac
-timeout --foreground --preserve-status --signal=INT --kill-after=30 "$most" "$PROGRAM" "$@" && code=0 || code=$?
+timeout --foreground --preserve-status --signal=INT --kill-after=120 "$most" "$PROGRAM" "$@" && code=0 || code=$?
 echo "$code fathom $*" >> /reader/.log
 case "$code $*" in
     # Interrupted after a good start; a comparison or a condition that is not met.

@@ -90,7 +90,7 @@ fn what_cannot_be_used_is_refused_and_writes_nothing() {
             &["a.json", "-o", "a.html", "-o", "a.svg", "--chart=pie"],
             "it has no picture 'pie'; it has ",
         ),
-        (&["a.json"], "--output"),
+        (&["a.json"], "name a file to write, such as '-o report.html'"),
     ];
     for (arguments, expected) in refused {
         let ran = report(directory.path(), arguments).expect(2);
