@@ -454,7 +454,7 @@ assert os.splice(out, b, 512, offset_dst=10000) == 512
     assert_eq!(held.ranges("/a", Operation::Read), read);
     let written = [(0, 4096), (4096, 3000), (7096, 1000), (10000, 512)];
     assert_eq!(held.ranges("/b", Operation::Write), written);
-    let at_position = |event: &&Event| event.flags.contains(Flags::POSITION);
+    let at_position = |event: &&Event| event.flags.has(Flags::POSITION);
     assert_eq!(held.on("/b").iter().filter(at_position).count(), 2);
 }
 
