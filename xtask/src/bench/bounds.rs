@@ -11,6 +11,8 @@ pub enum Figure {
     Interval,
     /// User time of the jobs, ns an I/O.
     User,
+    /// User and system time of the jobs, ns an I/O.
+    Jobs,
     /// All CPU time of the process, ns an I/O.
     Process,
     /// Median of clat, ns.
@@ -74,6 +76,7 @@ impl Figure {
             Figure::Rate => "IOPS",
             Figure::Interval => "ns per I/O",
             Figure::User => "user ns per I/O",
+            Figure::Jobs => "CPU ns of the jobs per I/O",
             Figure::Process => "CPU ns per I/O",
             Figure::Median => "p50",
             Figure::P99 => "p99",
@@ -98,6 +101,7 @@ impl Figure {
             Figure::Rate => sample.iops,
             Figure::Interval => 1e9 / sample.iops,
             Figure::User => sample.user_ns,
+            Figure::Jobs => sample.user_ns + sample.system_ns,
             Figure::Process => sample.process_ns,
             Figure::Median => sample.p50_ns,
             Figure::P99 => sample.p99_ns,

@@ -72,8 +72,8 @@ const AS_FAST_FOR_A_FIFTH: &[Bound] = &[at_least(Figure::Rate, 0.99), at_most(Fi
 const AS_FAST_FOR_NO_MORE: &[Bound] =
     &[at_least(Figure::Rate, 0.98), at_most(Figure::Process, 1.0)];
 
-/// What `--layers` may cost.
-const LAYERS: &[Bound] = &[at_least(Figure::Rate, 0.97), more_by(Figure::Process, 250.0)];
+/// What `--layers` may cost each I/O. The process loads its programs besides, once.
+const LAYERS: &[Bound] = &[at_least(Figure::Rate, 0.97), more_by(Figure::Jobs, 250.0)];
 
 const fn timed(
     name: &'static str,
