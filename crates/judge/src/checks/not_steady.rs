@@ -36,7 +36,10 @@ fn about(case: &Case, part: &Part) -> Option<Finding> {
     let rates: Vec<f64> = slots.iter().map(Slot::iops).collect();
     // A job with a rate keeps it on a slower device; only its latency changes.
     let latencies: Option<Vec<f64>> = slots.iter().map(Slot::latency).collect();
-    let course = Course::of(&rates, RATE).map(|course| (course, Of::Rate)).or_else(|| {
+    // What arrives at random times comes in bursts of its own.
+    let is_random = part.setting("rate_process") == Some("poisson");
+    let of_rate = if is_random { None } else { Course::of(&rates, RATE) };
+    let course = of_rate.map(|course| (course, Of::Rate)).or_else(|| {
         let course = Course::of(&latencies?, LATENCY)?;
         Some((course, Of::Latency))
     });
@@ -190,6 +193,14 @@ mod tests {
         assert!(found.cause.contains("write cache"), "{}", found.cause);
         let small = paced(|index| if index < 8 { 1.0 } else { 0.85 });
         assert_eq!(the_finding(&record(vec![small]), CHECK.id).severity, Severity::Note);
+    }
+
+    #[test]
+    fn arrivals_at_random_are_no_change_of_the_rate() {
+        let mut job = paced(|index| 1.0 + 0.03 * index as f64);
+        assert!(!findings(&record(vec![job.clone()]), CHECK.id).is_empty());
+        job.workload.settings.insert("rate_process".into(), "poisson".into());
+        assert!(findings(&record(vec![job]), CHECK.id).is_empty());
     }
 
     #[test]
