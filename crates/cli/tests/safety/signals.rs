@@ -45,14 +45,18 @@ fn a_run_is_reported_and_kept() {
             ran.err.contains("fathom: terminating on signal 2; a second one ends it at once\n")
         );
         assert_eq!(ran.out.matches("\na: (groupid=0, jobs=1): err= 0: pid=").count(), 3);
-        assert_eq!(ran.out.matches("  read: IOPS=").count(), 3);
-        assert_eq!(ran.out.matches("  write: IOPS=").count(), 3);
         assert!(ran.out.contains("Run status group 0 (all jobs):\n   READ: bw="), "{}", ran.out);
         assert!(ran.out.contains("\nDisk stats (read/write):\n"), "{}", ran.out);
         let record = record(directory.path());
         assert_eq!(record["interrupted_by"], 2);
         let jobs = record["jobs"].as_array().unwrap();
-        assert!(jobs.iter().all(|j| j["results"]["read"]["ios"].as_u64() > Some(0)), "{jobs:?}");
+        // On a busy machine, not each of them has both by then.
+        for direction in ["read", "write"] {
+            let has = |job: &&Value| job["results"][direction]["ios"].as_u64() > Some(0);
+            let having = jobs.iter().filter(has).count();
+            assert!(having > 0, "{jobs:?}");
+            assert_eq!(ran.out.matches(&format!("  {direction}: IOPS=")).count(), having);
+        }
         let left: Vec<_> = fs::read_dir(&directory).unwrap().map(|e| e.unwrap().path()).collect();
         assert_eq!(left, [directory.path().join("run.json")], "unlink=1 is honoured");
     }

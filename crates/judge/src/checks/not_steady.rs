@@ -34,8 +34,12 @@ fn about(case: &Case, part: &Part) -> Option<Finding> {
         return None;
     }
     let rates: Vec<f64> = slots.iter().map(Slot::iops).collect();
-    // A job with a rate keeps it on a slower device; only its latency changes.
-    let latencies: Option<Vec<f64>> = slots.iter().map(Slot::latency).collect();
+    // A job with a rate keeps it on a slower device; only its latency changes. Where no device answers and
+    // workers mostly wait for a CPU, the few I/Os in which they do make the mean of an interval.
+    let waits = part.metrics.cpu.run_delay.is_some_and(|percent| percent >= 50.0);
+    let is_of_cpus = part.devices.is_empty() && waits;
+    let latencies: Option<Vec<f64>> =
+        if is_of_cpus { None } else { slots.iter().map(Slot::latency).collect() };
     // What arrives at random times comes in bursts of its own.
     let is_random = part.setting("rate_process") == Some("poisson");
     let of_rate = if is_random { None } else { Course::of(&rates, RATE) };

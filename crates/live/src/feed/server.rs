@@ -28,12 +28,15 @@ impl Server {
         client::remove_stale(directory);
         let path = directory.join(format!("{}.sock", std::process::id()));
         let io = |error| DirectoryError::Io { path: path.display().to_string(), error };
+        // A client removes a socket at which nobody listens yet, so it gets its name afterwards.
+        let unready = path.with_extension("unready");
         // An earlier process with this id may have left it.
-        match fs::remove_file(&path) {
+        match fs::remove_file(&unready) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(io(error)),
             _ => {}
         }
-        let listener = UnixListener::bind(&path).map_err(io)?;
+        let listener = UnixListener::bind(&unready).map_err(io)?;
+        fs::rename(&unready, &path).map_err(io)?;
         let theirs = Arc::clone(&hub);
         let serve = move || {
             for stream in listener.incoming() {
