@@ -44,7 +44,11 @@ fn table(layers: &LayerTable, style: &Style) -> String {
         counts.push(format!("the job made {job}"));
     }
     counts.extend(layers.events.iter().map(|(name, count)| format!("{count} {name}")));
-    let what = if layers.is_whole { "Mean latency" } else { "Mean time in the block layer" };
+    let what = if layers.is_whole {
+        "Mean latency with submission"
+    } else {
+        "Mean time in the block layer"
+    };
     let latency = human::time(layers.latency_ns);
     out += &style.paragraph(&format!("{what} {latency}; {}.", counts.join(", ")), 2);
     out.extend(layers.slowest.iter().map(|slowest| style.paragraph(&slowest.sentence(), 2)));
@@ -163,7 +167,7 @@ mod tests {
             "mean p50 p99 p99.9 share",
             "device 81 µs 80 µs 120 µs 2 ms 81 %",
             "outside 19 µs 19 %",
-            "Mean latency 100 µs; 900 I/Os timed, the job made 1000, 7 merged.",
+            "Mean latency with submission 100 µs; 900 I/Os timed, the job made 1000, 7 merged.",
             "",
             "Other requests disk requests data device time share",
             "postgres nvme0n1 12 48 KiB 1.5 ms 25 %",

@@ -51,7 +51,11 @@ fn layer_table(table: &LayerTable) -> Markup {
     let below = if table.is_member { ", below another disk of the run" } else { "" };
     let what = table.direction.map_or("flush", Direction::name);
     let title = format!("{job}: {what} on {}{below}", table.device);
-    let latency = if table.is_whole { "Mean latency " } else { "Mean time in the block layer " };
+    let latency = if table.is_whole {
+        "Mean latency with submission "
+    } else {
+        "Mean time in the block layer "
+    };
     html! {
         h3 { (title) }
         div class="table-room" tabindex="0" role="group" aria-label={ "Layers of " (title) } {
