@@ -27,6 +27,9 @@ use std::time::{Duration, Instant};
 /// Default size of the area that is written.
 const DEFAULT_SIZE: Bytes = Bytes(64 << 20);
 
+/// Seconds before a cut by hand that are counted down.
+const COUNTDOWN: u64 = 5;
+
 /// How long writes go on after a command that cuts the power.
 const CUT_PATIENCE: Duration = Duration::from_secs(60);
 
@@ -283,6 +286,8 @@ struct Cutter<'a> {
     begun: Instant,
     /// The moment of the cut, or of the end.
     at: Duration,
+    /// What the countdown has said last.
+    counted: u64,
     cut: Option<Cut>,
 }
 
@@ -300,7 +305,8 @@ impl<'a> Cutter<'a> {
             Nanos(after + SplitMix64::new(seed ^ 0x6375_7400).below(after))
         });
         let begun = Instant::now();
-        Cutter { writer, begun, at: Duration::from_nanos(after.0), cut: None }
+        let at = Duration::from_nanos(after.0);
+        Cutter { writer, begun, at, counted: COUNTDOWN + 1, cut: None }
     }
 
     /// Whether writes are to go on. Asks for the cut when its moment has come.
@@ -317,7 +323,9 @@ impl<'a> Cutter<'a> {
             }
             return self.writer.cut.is_none() || cut.at.elapsed() < CUT_PATIENCE;
         }
-        if self.begun.elapsed() < self.at {
+        let left = self.at.saturating_sub(self.begun.elapsed());
+        if !left.is_zero() {
+            self.count_down(left);
             return true;
         }
         if self.writer.time.is_some() {
@@ -331,6 +339,16 @@ impl<'a> Cutter<'a> {
         }
         self.cut = Some(Cut { child, at: Instant::now() });
         true
+    }
+
+    /// Says how much time is left before a cut by hand, each second.
+    fn count_down(&mut self, left: Duration) {
+        let is_by_hand = self.writer.cut.is_none() && self.writer.time.is_none();
+        let seconds = left.as_secs() + 1;
+        if is_by_hand && seconds < self.counted {
+            self.counted = seconds;
+            say(&format!("fathom: cut the power in {seconds} s\n"));
+        }
     }
 
     /// Whether a cut was asked for.
