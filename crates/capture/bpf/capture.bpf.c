@@ -1495,6 +1495,24 @@ INLINE void send_request(struct request_in_flight *request, u64 ended, s64 resul
 	ring_submit(event, NO_WAKEUP);
 }
 
+// Keeps a request, or a bio of a device without requests, until it ends.
+INLINE void note_in_flight(u64 key, u32 dev, u64 begun, u64 sector, u32 length, u32 operation, u32 opf)
+{
+	u64 ids = current_pid_tgid();
+	struct request_in_flight io = {};
+	io.begun = begun;
+	io.offset = sector << 9;
+	io.length = length;
+	io.operation = operation - 1;
+	io.flags = device_flags(opf);
+	io.thread = ids;
+	io.process = ids >> 32;
+	io.dev = dev;
+	announce_submitter(ids);
+	if (update(&requests, &key, &io, ANY))
+		tally(LOST);
+}
+
 INLINE int note_request(u64 *context, u64 issued)
 {
 	struct request *request = (void *)context[0];
@@ -1518,19 +1536,7 @@ INLINE int note_request(u64 *context, u64 issued)
 	u32 dev = disk_number(disk);
 	if (!counts(dev))
 		return 0;
-	u64 ids = current_pid_tgid();
-	struct request_in_flight io = {};
-	io.begun = issued;
-	io.offset = request->__sector << 9;
-	io.length = length;
-	io.operation = operation - 1;
-	io.flags = device_flags(opf);
-	io.thread = ids;
-	io.process = ids >> 32;
-	io.dev = dev;
-	announce_submitter(ids);
-	if (update(&requests, &key, &io, ANY))
-		tally(LOST);
+	note_in_flight(key, dev, issued, request->__sector, length, operation, opf);
 	return 0;
 }
 
@@ -1575,23 +1581,10 @@ int bio_begins(u64 *context)
 	u32 *how = lookup(&disks, &dev);
 	if (!how || *how != 2)
 		return 0;
-	struct request_in_flight io = {};
-	u32 opf = bio->bi_opf;
-	io.length = bio->bi_iter.bi_size;
-	u32 operation = device_operation(opf, io.length);
-	if (!operation)
-		return 0;
-	u64 ids = current_pid_tgid(), key = context[0];
-	io.begun = now_ns();
-	io.offset = bio->bi_iter.bi_sector << 9;
-	io.operation = operation - 1;
-	io.flags = device_flags(opf);
-	io.thread = ids;
-	io.process = ids >> 32;
-	io.dev = dev;
-	announce_submitter(ids);
-	if (update(&requests, &key, &io, ANY))
-		tally(LOST);
+	u32 opf = bio->bi_opf, length = bio->bi_iter.bi_size;
+	u32 operation = device_operation(opf, length);
+	if (operation)
+		note_in_flight(context[0], dev, now_ns(), bio->bi_iter.bi_sector, length, operation, opf);
 	return 0;
 }
 

@@ -4,25 +4,6 @@
 use libc::c_long;
 use trace::ftr::Operation;
 
-/// Operations as the programs number them.
-pub(crate) const OPERATIONS: [Operation; 15] = [
-    Operation::Read,
-    Operation::Write,
-    Operation::Fsync,
-    Operation::Fdatasync,
-    Operation::SyncRange,
-    Operation::SyncAll,
-    Operation::Allocate,
-    Operation::Discard,
-    Operation::Truncate,
-    Operation::Open,
-    Operation::Close,
-    Operation::Fault,
-    Operation::Flush,
-    Operation::Rename,
-    Operation::Unlink,
-];
-
 /// Where a call has descriptor, length and offset.
 #[derive(Clone, Copy)]
 enum Shape {
@@ -97,7 +78,7 @@ const IO_PGETEVENTS: c_long = if cfg!(target_arch = "x86_64") { 333 } else { 292
 /// Number of each call, and what the programs are to know of it.
 pub(crate) fn calls() -> impl Iterator<Item = (u32, u32)> {
     CALLS.iter().map(|(number, operation, shape)| {
-        let operation = OPERATIONS.iter().position(|one| one == operation).unwrap_or(0) as u32;
+        let operation = Operation::ALL.iter().position(|one| one == operation).unwrap_or(0) as u32;
         (*number as u32, (*shape as u32) << 8 | (operation + 1))
     })
 }

@@ -1,6 +1,5 @@
 //! What the programs send: the layout of their records, as in `bpf/capture.bpf.c`.
 
-use crate::calls::OPERATIONS;
 use trace::ftr::{Flags, Operation};
 
 /// Longest path that is sent.
@@ -148,7 +147,7 @@ fn event(fields: &Fields<'_>) -> Option<Seen> {
     let flags = fields.word(8);
     let unless = |flag: u32, value: u64| Some(value).filter(|_| flags & flag == 0);
     Some(Seen {
-        operation: *OPERATIONS.get(fields.word(4) as usize)?,
+        operation: *Operation::ALL.get(fields.word(4) as usize)?,
         flags: Flags(flags as u16),
         at_device: flags & AT_DEVICE != 0,
         thread: fields.word(12),

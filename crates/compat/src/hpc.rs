@@ -33,7 +33,7 @@ pub(crate) enum Act<C> {
     Set(fn(&mut C, &str) -> Result<(), String>),
     /// It is set, cleared or counted.
     Count(fn(&mut C) -> Counter<'_>),
-    /// It changes nothing here; [`Flag::note`] is printed.
+    /// It is accepted and ignored; [`Flag::note`] is printed.
     Noted,
     /// It is not supported, for this reason.
     Refused(&'static str),
@@ -51,6 +51,15 @@ pub(crate) enum Counter<'a> {
     Number(&'a mut u32),
 }
 
+/// The request of a command line.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Request<C> {
+    /// Measure.
+    Run(Box<C>),
+    /// Print help.
+    Help,
+}
+
 /// The call of a tool.
 pub(crate) trait Call: Default + 'static {
     /// The name of the tool.
@@ -63,8 +72,14 @@ pub(crate) trait Call: Default + 'static {
     /// Where fathom's own options go.
     fn own(&mut self) -> &mut Own;
 
-    /// Options that change nothing, with the reason.
+    /// Options that are ignored, with the reason.
     fn notes(&mut self) -> &mut Vec<String>;
+
+    /// Checks the options in combination, and sets what follows from them.
+    ///
+    /// # Errors
+    /// The first mistake.
+    fn finish(&mut self) -> Result<(), Usage>;
 }
 
 /// fathom's own options.
@@ -137,7 +152,7 @@ pub(crate) const fn refused<C>(why: &'static str) -> Flag<C> {
     acts(Act::Refused(why))
 }
 
-/// An option that changes nothing, for this reason.
+/// An option that is accepted and ignored, for this reason.
 pub(crate) const fn noted<C>(note: &'static str) -> Flag<C> {
     acts(Act::Noted).note(note)
 }
@@ -199,11 +214,11 @@ pub(crate) fn help<C: Call>() -> String {
     out + OWN
 }
 
-/// Parses a command line, without the program's name. Returns `None` if it asks for help.
+/// Parses a command line, without the program's name.
 ///
 /// # Errors
 /// The first mistake.
-pub(crate) fn parse<C: Call>(arguments: &[String]) -> Result<Option<C>, Usage> {
+pub(crate) fn parse<C: Call>(arguments: &[String]) -> Result<Request<C>, Usage> {
     let mut reader = Reader { call: C::default(), rest: arguments, help: false };
     while let Some((word, rest)) = reader.rest.split_first() {
         reader.rest = rest;
@@ -213,7 +228,11 @@ pub(crate) fn parse<C: Call>(arguments: &[String]) -> Result<Option<C>, Usage> {
             _ => return Err(wrong::<C>(word, "is no option", C::NO_OPERANDS)),
         }
     }
-    Ok((!reader.help).then_some(reader.call))
+    if reader.help {
+        return Ok(Request::Help);
+    }
+    reader.call.finish()?;
+    Ok(Request::Run(Box::new(reader.call)))
 }
 
 /// A mistake in a command line.

@@ -2,7 +2,7 @@
 
 use record::{Nanos, RunRecord};
 use std::collections::VecDeque;
-use suite::{Expected, Step, Suite};
+use suite::{Expected, Step, Suite, run_duration};
 
 /// A list of runs, carried out in turn whatever becomes of each.
 #[derive(Debug, Default)]
@@ -29,9 +29,7 @@ impl Suite for Runs {
     }
 
     fn completed(&mut self, record: &RunRecord) -> Vec<String> {
-        let call = &record.invocation;
-        let took = call.ended_unix_ms.saturating_sub(call.started_unix_ms);
-        self.spent += Nanos::from_millis(took);
+        self.spent += run_duration(record);
         self.left.pop_front();
         Vec::new()
     }

@@ -311,6 +311,11 @@ impl<'a> Part<'a> {
         self.first().workload.settings.get(name).map(String::as_str)
     }
 
+    /// Whether its I/Os begin at random times (`rate_process=poisson`).
+    pub fn has_random_arrivals(&self) -> bool {
+        self.setting("rate_process").is_some()
+    }
+
     /// Whether it goes through the page cache: neither O_DIRECT nor an engine without files.
     pub fn is_buffered(&self) -> bool {
         !self.first().workload.direct && self.has_files()

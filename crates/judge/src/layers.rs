@@ -45,6 +45,21 @@ pub struct LayerTable {
     pub slowest: Option<SlowestIos>,
 }
 
+impl LayerTable {
+    /// "oltp: read on nvme0n1": whose I/Os these are.
+    pub fn title(&self) -> String {
+        let job = if self.job.is_empty() { "all jobs" } else { &self.job };
+        let below = if self.is_member { ", below another disk of the run" } else { "" };
+        let what = self.direction.map_or("flush", Direction::name);
+        format!("{job}: {what} on {}{below}", self.device)
+    }
+
+    /// What [`Self::latency_ns`] is the mean of.
+    pub fn latency_name(&self) -> &'static str {
+        if self.is_whole { "latency with submission" } else { "time in the block layer" }
+    }
+}
+
 /// The layers of the I/Os at one percentile of the time in the block layer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LayersAt {

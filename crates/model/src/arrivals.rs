@@ -86,8 +86,8 @@ impl ArrivalMeter {
         self.scales.iter().zip(SCALES).filter_map(index).collect()
     }
 
-    /// The largest difference between the gaps' distribution and the exponential one of the same
-    /// mean (Kolmogorov). `None` with fewer than 100 gaps.
+    /// The Kolmogorov–Smirnov distance between the distribution of the gaps and the exponential one of
+    /// the same mean. `None` with fewer than 100 gaps.
     pub fn exponential_distance(&self) -> Option<f64> {
         if self.gaps.count() < 100 {
             return None;

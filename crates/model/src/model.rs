@@ -251,7 +251,7 @@ pub struct Locality {
     pub cache: Vec<(f64, f64)>,
     /// Bytes of the smallest such cache that answers half of all accesses; `None` if none does.
     pub hot_set: Option<f64>,
-    /// Share of the blocks that were sampled.
+    /// Share of the blocks whose accesses were sampled.
     pub sampled: f64,
 }
 

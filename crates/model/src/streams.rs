@@ -1,4 +1,4 @@
-//! Streams: steps of the same threads on the same or alike files, joined.
+//! Streams. A stream joins steps of the same threads on the same file, or on files with similar I/O.
 
 use crate::builder::{Builder, Side};
 use crate::counts::{Counts, LogHistogram};
@@ -219,7 +219,8 @@ fn zones(builder: &Builder, steps: &[&Step]) -> Vec<f64> {
     zones
 }
 
-/// Pauses ten times the median that make half of all pausing separate bursts.
+/// The pauses between I/Os. The I/O comes in bursts if pauses of at least ten times the median make
+/// up half of the time of all pauses.
 fn think(steps: &[&Step], (known, computed, _): (u64, u64, u64)) -> Think {
     let mut gaps = LogHistogram::default();
     steps.iter().for_each(|step| gaps.merge(&step.gaps));

@@ -21,11 +21,7 @@ pub(crate) fn text(layers: &LayersJudged, style: &Style) -> String {
 }
 
 fn table(layers: &LayerTable, style: &Style) -> String {
-    let what = layers.direction.map_or("flush", record::Direction::name);
-    let job = if layers.job.is_empty() { "all jobs" } else { &layers.job };
-    let below = if layers.is_member { ", below another disk of the run" } else { "" };
-    let head = format!("Layers of {}: {what} on {}{below}", printable(job), layers.device);
-    let mut out = style.bold(&head) + "\n";
+    let mut out = style.bold(&format!("Layers of {}", printable(&layers.title()))) + "\n";
     let row = |name: &str, cells: [String; 5]| {
         let cells: String = cells.iter().map(|cell| format!("{cell:>11}")).collect();
         format!("  {name:<NAMES$}{cells}\n")
@@ -44,13 +40,8 @@ fn table(layers: &LayerTable, style: &Style) -> String {
         counts.push(format!("the job made {job}"));
     }
     counts.extend(layers.events.iter().map(|(name, count)| format!("{count} {name}")));
-    let what = if layers.is_whole {
-        "Mean latency with submission"
-    } else {
-        "Mean time in the block layer"
-    };
-    let latency = human::time(layers.latency_ns);
-    out += &style.paragraph(&format!("{what} {latency}; {}.", counts.join(", ")), 2);
+    let (what, latency) = (layers.latency_name(), human::time(layers.latency_ns));
+    out += &style.paragraph(&format!("Mean {what} {latency}; {}.", counts.join(", ")), 2);
     out.extend(layers.slowest.iter().map(|slowest| style.paragraph(&slowest.sentence(), 2)));
     out
 }

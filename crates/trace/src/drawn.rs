@@ -1,7 +1,7 @@
 //! Model files: I/O that is drawn from the distributions of a model, thread by thread. The text is TOML.
 //!
 //! A thread goes from step to step (a Markov chain): read this kind of file, write that one, sync it.
-//! Each step has its own sizes, positions and pauses, so that what belongs together stays together.
+//! Each step has its own sizes, positions and pauses, so that steps that follow each other in the traced program do so here.
 
 use crate::error::TraceError;
 use record::Direction;

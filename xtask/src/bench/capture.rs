@@ -5,6 +5,7 @@ use super::bounds::{Bound, Demand, Figure, at_least, middle};
 use super::cases::Ends;
 use super::machine;
 use super::measure::Program;
+use super::measured::ratio;
 use super::output::publish;
 use super::sample::Sample;
 use crate::cargo;
@@ -161,16 +162,16 @@ fn table(without: &[Sample], with: &[Sample], options: &Options) -> String {
          | | without | with | ratio | demanded | |\n|---|--:|--:|--:|---|---|\n"
     );
     for figure in FIGURES {
-        let all = |samples: &[Sample]| samples.iter().map(|one| figure.of(one)).collect::<Vec<_>>();
-        let (a, b) = (all(without), all(with));
-        let ratio = middle(a.iter().zip(&b).map(|(a, b)| b / a).collect());
+        let ratio = ratio(without, with, figure);
         let (demanded, held) = match BOUND {
             Bound { figure: of, demand: Demand::RatioAtLeast(least) } if of == figure => {
                 (format!("≥ {least}"), if ratio >= least { "held" } else { "**missed**" })
             }
             _ => (String::new(), ""),
         };
-        let [a, b] = [a, b].map(middle);
+        let median =
+            |samples: &[Sample]| middle(samples.iter().map(|one| figure.of(one)).collect());
+        let [a, b] = [without, with].map(median);
         let name = figure.name();
         // Writing to a string cannot fail.
         let _ = writeln!(text, "| {name} | {a:.0} | {b:.0} | {ratio:.3} | {demanded} | {held} |");

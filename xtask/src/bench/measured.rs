@@ -19,11 +19,11 @@ impl Bound {
         let Bound { figure, demand } = *self;
         let (limit, value, held) = match demand {
             Demand::RatioAtLeast(limit) => {
-                let ratio = ratio(measured, figure);
+                let ratio = measured.ratio(figure);
                 (format!("≥ {limit:.2}x"), format!("{ratio:.2}"), ratio >= limit)
             }
             Demand::RatioAtMost(limit) => {
-                let ratio = ratio(measured, figure);
+                let ratio = measured.ratio(figure);
                 (format!("≤ {limit:.2}x"), format!("{ratio:.2}"), ratio <= limit)
             }
             Demand::AtMost(limit) => {
@@ -32,7 +32,8 @@ impl Bound {
                 (format!("≤ {:.0}", limit / unit), format!("{:.1}", value / unit), value <= limit)
             }
             Demand::MoreAtMost(limit) => {
-                let more = between(measured, figure, |peer, fathom| fathom - peer);
+                let more =
+                    between(&measured.peer, &measured.fathom, figure, |peer, fathom| fathom - peer);
                 let unit = figure.unit();
                 (format!("≤ +{:.0}", limit / unit), format!("{:+.1}", more / unit), more <= limit)
             }
@@ -42,16 +43,28 @@ impl Bound {
     }
 }
 
-/// The median of the rounds' ratios: a machine that changes its speed between two rounds changes it
-/// for both programs.
-pub fn ratio(measured: &Measured, figure: Figure) -> f64 {
-    between(measured, figure, |peer, fathom| fathom / peer)
+impl Measured {
+    /// [`ratio`] of ours to the peer's.
+    pub fn ratio(&self, figure: Figure) -> f64 {
+        ratio(&self.peer, &self.fathom, figure)
+    }
 }
 
-/// The same of what a round's two figures, the peer's and ours, give.
-fn between(measured: &Measured, figure: Figure, of: impl Fn(f64, f64) -> f64) -> f64 {
-    let rounds = measured.peer.iter().zip(&measured.fathom);
-    middle(rounds.map(|(peer, fathom)| of(figure.of(peer), figure.of(fathom))).collect())
+/// The median of the rounds' ratios, of the second to the first: a machine that changes its speed
+/// between two rounds changes it for both.
+pub fn ratio(first: &[Sample], second: &[Sample], figure: Figure) -> f64 {
+    between(first, second, figure, |first, second| second / first)
+}
+
+/// The same of what a round's two figures give.
+fn between(
+    first: &[Sample],
+    second: &[Sample],
+    figure: Figure,
+    of: impl Fn(f64, f64) -> f64,
+) -> f64 {
+    let rounds = first.iter().zip(second);
+    middle(rounds.map(|(first, second)| of(figure.of(first), figure.of(second))).collect())
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::bounds::{Bound, Figure, middle};
 use super::cases::{Case, Ends, Peer};
 use super::measure::Program;
-use super::measured::{Measured, ratio};
+use super::measured::Measured;
 use super::options::Options;
 use super::sample::Sample;
 use std::fmt::Write;
@@ -104,7 +104,7 @@ fn line(measured: &Measured) -> String {
     let main = figure_of(measured.case);
     let ratio = match measured.peer.is_empty() {
         true => "–".to_string(),
-        false => format!("{:.2}", ratio(measured, main)),
+        false => format!("{:.2}", measured.ratio(main)),
     };
     let [peer_spread, fathom_spread] = both.map(|samples| spread(samples, main));
     let instructions = measured.instructions.map_or("–".to_string(), |counted| {

@@ -56,7 +56,7 @@ pub struct Trials<'a> {
     case: &'a Case,
     guest: &'a Guest,
     disks: &'a [Nbd],
-    /// What each disk holds at first.
+    /// What disks hold at first; the others hold zeros.
     images: Vec<Vec<u8>>,
     /// Where the promises are kept.
     promises: PathBuf,
@@ -80,7 +80,7 @@ impl<'a> Trials<'a> {
         guest: &'a Guest,
         disks: &'a [Nbd],
     ) -> Result<Trials<'a>> {
-        let images = vec![image(directory, case)?, vec![0; DISK as usize], vec![0; DISK as usize]];
+        let images = vec![image(directory, case)?];
         let promises = directory.join("promises").join(case.name);
         let _ = fs::remove_dir_all(&promises);
         fs::create_dir_all(&promises)?;
@@ -104,8 +104,8 @@ impl<'a> Trials<'a> {
 
     /// Makes on disks that honour flushes what was there long before the cut.
     fn prepare(&mut self) -> Result<()> {
-        for (nbd, image) in self.disks.iter().zip(&self.images) {
-            nbd.replace(LyingDisk::holding(image, Lie::Honest, 0));
+        for (at, nbd) in self.disks.iter().enumerate() {
+            nbd.replace(self.fresh_disk(at, Lie::Honest, 0));
         }
         let mut machine = self.guest.power_on()?;
         machine.send(&format!(
@@ -147,10 +147,16 @@ impl<'a> Trials<'a> {
 
     /// Puts fresh disks in.
     fn put_in(&self, seed: u64) {
-        let disks = self.disks.iter().zip(&self.images).zip(self.case.lies).zip(0..);
-        for (((nbd, image), lie), at) in disks {
-            let disk = LyingDisk::holding(image, lie, SplitMix64::nth(seed, at));
+        for (at, (nbd, lie)) in self.disks.iter().zip(self.case.lies).enumerate() {
+            let disk = self.fresh_disk(at, lie, SplitMix64::nth(seed, at as u64));
             nbd.replace(disk.tearing_at(self.case.atom));
+        }
+    }
+
+    fn fresh_disk(&self, at: usize, lie: Lie, seed: u64) -> LyingDisk {
+        match self.images.get(at) {
+            Some(image) => LyingDisk::holding(image, lie, seed),
+            None => LyingDisk::new(DISK as usize, lie, seed),
         }
     }
 

@@ -13,7 +13,7 @@ use options::JobWriter;
 pub(super) use options::{effective, path_list};
 use record::{Cell, Facts, Nanos, RunRecord};
 use std::collections::VecDeque;
-use suite::{Expected, Step, Suite};
+use suite::{Expected, Step, Suite, run_duration};
 
 /// Assumed time for reading facts at the start and the end of a run.
 const OVERHEAD: Nanos = Nanos::from_millis(150);
@@ -122,8 +122,7 @@ impl Suite for Spans {
     }
 
     fn completed(&mut self, record: &RunRecord) -> Vec<String> {
-        let call = &record.invocation;
-        self.spent += Nanos::from_millis(call.ended_unix_ms.saturating_sub(call.started_unix_ms));
+        self.spent += run_duration(record);
         let errors = record.jobs.iter().flat_map(|job| &job.errors);
         let refused = errors.into_iter().find(|error| error.operation == "use the I/O engine");
         if let Some(error) = refused.filter(|_| self.engine == "io_uring") {

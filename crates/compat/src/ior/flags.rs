@@ -1,6 +1,8 @@
 //! The table of options: letter, directive, value, meaning, effect.
 
 use super::command::{Api, Format, IorCommand, Packet};
+use super::parse::finish;
+use crate::Usage;
 use crate::hpc::{
     self, Act, Call, Flag, Own, acts, counts, flags, noted, number, positive, refused, sets, small,
     switch,
@@ -42,6 +44,10 @@ impl Call for IorCommand {
 
     fn notes(&mut self) -> &mut Vec<String> {
         &mut self.notes
+    }
+
+    fn finish(&mut self) -> Result<(), Usage> {
+        finish(self)
     }
 }
 

@@ -4,23 +4,14 @@ use super::{IorCommand, Packet, layout};
 use crate::{Usage, hpc};
 
 /// The request of a command line.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Request {
-    /// Measure.
-    Run(Box<IorCommand>),
-    /// Print help.
-    Help,
-}
+pub type Request = hpc::Request<IorCommand>;
 
 /// Parses a command line, without the program's name.
 ///
 /// # Errors
 /// The first mistake.
 pub fn parse(arguments: &[String]) -> Result<Request, Usage> {
-    match hpc::parse(arguments)? {
-        None => Ok(Request::Help),
-        Some(call) => Ok(Request::Run(Box::new(finish(call)?))),
-    }
+    hpc::parse(arguments)
 }
 
 fn wrong(flag: &str, what: impl Into<String>, cure: impl Into<String>) -> Usage {
@@ -31,14 +22,14 @@ fn wrong(flag: &str, what: impl Into<String>, cure: impl Into<String>) -> Usage 
 const LISTED_MAX: u64 = 1 << 22;
 
 /// Checks the options in combination.
-fn finish(mut call: IorCommand) -> Result<IorCommand, Usage> {
+pub(super) fn finish(call: &mut IorCommand) -> Result<(), Usage> {
     if !(call.write || call.read || call.check_write || call.check_read) {
         (call.write, call.read) = (true, true);
     }
-    check_sizes(&call)?;
-    check_order(&call)?;
-    check_data(&call)?;
-    check_files(&call)?;
+    check_sizes(call)?;
+    check_order(call)?;
+    check_data(call)?;
+    check_files(call)?;
     if call.reorder {
         call.notes.push(
             "-C: all tasks are on one host, so each reads what it wrote itself; -ZZ moves them"
@@ -48,7 +39,7 @@ fn finish(mut call: IorCommand) -> Result<IorCommand, Usage> {
     if call.is_stamped() && call.packet != Packet::Timestamp {
         call.notes.push("-l: data that -W, -R or -G stamps is not filled another way".into());
     }
-    Ok(call)
+    Ok(())
 }
 
 fn check_sizes(call: &IorCommand) -> Result<(), Usage> {

@@ -11,7 +11,7 @@ use super::layout::{Seeds, Transfers, owners, reach, transfers};
 use crate::hpc::{self, of_task, option};
 use record::{Cell, Direction, JobRecord, Nanos, RunRecord};
 use std::collections::VecDeque;
-use suite::{Expected, Failure, Step, Suite, failure};
+use suite::{Expected, Failure, Step, Suite, failure, run_duration};
 
 /// Assumed speed in bytes per second, before one is measured.
 const SPEED: f64 = 500e6;
@@ -115,9 +115,7 @@ impl Suite for Ior {
     }
 
     fn completed(&mut self, record: &RunRecord) -> Vec<String> {
-        let call = &record.invocation;
-        let took = call.ended_unix_ms.saturating_sub(call.started_unix_ms);
-        self.spent += Nanos::from_millis(took);
+        self.spent += run_duration(record);
         let done = self.left.pop_front();
         if matches!(done, Some((_, Phase::Write))) && self.call.deadline_s > 0 {
             let ios =

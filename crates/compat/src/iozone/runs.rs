@@ -13,7 +13,7 @@ use super::operation::{Family, Kind, Operation};
 use super::{IoCalls, IozoneCommand, Mode, Sync};
 use record::{Cell, Coordinate, Nanos, RunRecord};
 use std::collections::VecDeque;
-use suite::{Expected, Failure, Step, Suite, failure};
+use suite::{Expected, Failure, Step, Suite, failure, run_duration};
 
 /// Values besides the call that runs depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,9 +60,7 @@ impl Suite for Iozone {
     }
 
     fn completed(&mut self, record: &RunRecord) -> Vec<String> {
-        let call = &record.invocation;
-        let took = call.ended_unix_ms.saturating_sub(call.started_unix_ms);
-        self.spent += Nanos::from_millis(took);
+        self.spent += run_duration(record);
         self.left.pop_front();
         self.failed = failed(record);
         if self.failed.is_some() || record.interrupted_by.is_some() {

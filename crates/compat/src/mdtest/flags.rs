@@ -1,6 +1,8 @@
 //! The table of options: name, value, meaning, effect.
 
 use super::MdtestCommand;
+use super::parse::finish;
+use crate::Usage;
 use crate::hpc::{
     self, Act, Call, Flag, Own, acts, counts, flags, number, positive, refused, sets, small, switch,
 };
@@ -41,6 +43,10 @@ impl Call for MdtestCommand {
 
     fn notes(&mut self) -> &mut Vec<String> {
         &mut self.notes
+    }
+
+    fn finish(&mut self) -> Result<(), Usage> {
+        finish(self)
     }
 }
 

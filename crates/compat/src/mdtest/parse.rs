@@ -5,23 +5,14 @@ use crate::Usage;
 use crate::hpc::{self, wrong};
 
 /// The request of a command line.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Request {
-    /// Measure.
-    Run(Box<MdtestCommand>),
-    /// Print help.
-    Help,
-}
+pub type Request = hpc::Request<MdtestCommand>;
 
 /// Parses a command line, without the program's name.
 ///
 /// # Errors
 /// The first mistake.
 pub fn parse(arguments: &[String]) -> Result<Request, Usage> {
-    match hpc::parse(arguments)? {
-        None => Ok(Request::Help),
-        Some(call) => Ok(Request::Run(Box::new(finish(call)?))),
-    }
+    hpc::parse(arguments)
 }
 
 /// More items than these in all make plans that take minutes.
@@ -32,14 +23,13 @@ const NAMES_MAX: u64 = 1 << 16;
 const DEPTH_MAX: u32 = 64;
 
 /// Checks the options in combination.
-fn finish(mut call: MdtestCommand) -> Result<MdtestCommand, Usage> {
+pub(super) fn finish(call: &mut MdtestCommand) -> Result<(), Usage> {
     if !(call.create || call.stat || call.read || call.remove) {
         (call.create, call.stat, call.read, call.remove) = (true, true, true, true);
     }
-    check_tree(&call)?;
-    check_amount(&call)?;
-    check_data(&call)?;
-    Ok(call)
+    check_tree(call)?;
+    check_amount(call)?;
+    check_data(call)
 }
 
 fn refused(flag: &str, what: impl Into<String>, cure: impl Into<String>) -> Result<(), Usage> {

@@ -11,7 +11,7 @@ use super::{MdtestCommand, Phase};
 use crate::hpc::{self, of_task, option};
 use record::{Cell, Nanos, RunRecord};
 use std::collections::VecDeque;
-use suite::{Draw, Expected, Step, Suite, failure};
+use suite::{Draw, Expected, Step, Suite, failure, run_duration};
 
 /// Assumed time of an operation, before one is measured.
 const EACH: u64 = 20_000;
@@ -127,9 +127,7 @@ impl Suite for Mdtest {
     }
 
     fn completed(&mut self, record: &RunRecord) -> Vec<String> {
-        let call = &record.invocation;
-        let took = call.ended_unix_ms.saturating_sub(call.started_unix_ms);
-        self.spent += Nanos::from_millis(took);
+        self.spent += run_duration(record);
         self.left.pop_front();
         if failure(record).is_some() || record.interrupted_by.is_some() {
             self.left.clear();

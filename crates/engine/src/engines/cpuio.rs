@@ -8,7 +8,7 @@ use super::sync_engine::SyncEngine;
 use super::{Queued, RingSetup, WaitLimit};
 use crate::files::FileError;
 use crate::hot::op::Op;
-use rustix::time::{ClockId, clock_gettime};
+use crate::kernel::thread_cpu_time;
 use std::hint::black_box;
 use std::os::fd::RawFd;
 use std::time::{Duration, Instant};
@@ -65,12 +65,6 @@ impl CpuLoad {
         }
         true
     }
-}
-
-/// CPU time of this thread.
-fn thread_cpu_time() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)
 }
 
 /// Fills `numbers` with random numbers, seeded by the first, and sorts them.

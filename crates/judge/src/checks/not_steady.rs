@@ -41,8 +41,7 @@ fn about(case: &Case, part: &Part) -> Option<Finding> {
     let latencies: Option<Vec<f64>> =
         if is_of_cpus { None } else { slots.iter().map(Slot::latency).collect() };
     // What arrives at random times comes in bursts of its own.
-    let is_random = part.setting("rate_process") == Some("poisson");
-    let of_rate = if is_random { None } else { Course::of(&rates, RATE) };
+    let of_rate = if part.has_random_arrivals() { None } else { Course::of(&rates, RATE) };
     let course = of_rate.map(|course| (course, Of::Rate)).or_else(|| {
         let course = Course::of(&latencies?, LATENCY)?;
         Some((course, Of::Latency))

@@ -81,8 +81,11 @@ fn limited_by_rate(input: &RuleInput) -> Option<RuleOutcome> {
     let Rates { asked, reached, unit } = Rates::of(input.part)?;
     let kept = reached / asked;
     // Arrivals at random are fewer or more than asked for.
-    let is_random = input.part.setting("rate_process").is_some();
-    let chance = if is_random { 3.0 / (input.indicators.ios.max(1) as f64).sqrt() } else { 0.0 };
+    let chance = if input.part.has_random_arrivals() {
+        3.0 / (input.indicators.ios.max(1) as f64).sqrt()
+    } else {
+        0.0
+    };
     // Nothing in flight most of the time: the job waited for its schedule, not for storage.
     let waits = input.indicators.in_flight < HALF * input.part.workers.len() as f64;
     let is_kept = kept >= RATE_NEARLY_KEPT - chance || (kept >= HALF && waits);

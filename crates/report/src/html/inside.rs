@@ -5,8 +5,8 @@ use crate::judged_set::JudgedSet;
 use crate::{cpu_profile, style::Style};
 use judge::{IoLayer, LayerTable, LayersAt, LayersJudged, SlowestIos};
 use maud::{Markup, html};
+use record::CpuProfile;
 use record::human::{count, percent, size, time};
-use record::{CpuProfile, Direction};
 
 /// The most rows of a table on a page.
 const ROWS_MAX: usize = 60;
@@ -47,15 +47,7 @@ fn layers(found: &LayersJudged, of: &str, index: usize) -> Markup {
 }
 
 fn layer_table(table: &LayerTable) -> Markup {
-    let job = if table.job.is_empty() { "all jobs" } else { &table.job };
-    let below = if table.is_member { ", below another disk of the run" } else { "" };
-    let what = table.direction.map_or("flush", Direction::name);
-    let title = format!("{job}: {what} on {}{below}", table.device);
-    let latency = if table.is_whole {
-        "Mean latency with submission "
-    } else {
-        "Mean time in the block layer "
-    };
+    let title = table.title();
     html! {
         h3 { (title) }
         div class="table-room" tabindex="0" role="group" aria-label={ "Layers of " (title) } {
@@ -90,7 +82,7 @@ fn layer_table(table: &LayerTable) -> Markup {
             }
         }
         p class="aside" {
-            (latency) (time(table.latency_ns)) "; " (count(table.ios as f64)) " I/Os timed"
+            "Mean " (table.latency_name()) " " (time(table.latency_ns)) "; " (count(table.ios as f64)) " I/Os timed"
             @if let Some(job) = table.job_ios.filter(|job| *job != table.ios) {
                 ", the job made " (count(job as f64))
             }

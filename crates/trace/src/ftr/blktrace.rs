@@ -11,8 +11,8 @@ use crate::error::TraceError;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::io::BufRead;
 
-/// I/O that waits for its end. More is taken for I/O whose end is not in the trace.
-const WAITING_MAX: usize = 65_536;
+/// Most I/Os in flight. If more seem to be in flight, the trace lacks the completions of some.
+const IN_FLIGHT_MAX: usize = 65_536;
 
 /// Device and sector.
 type Key = (u32, u64);
@@ -89,12 +89,12 @@ impl<R: BufRead> Blktrace<R> {
             }
             _ => {}
         }
-        if self.queued.len() + self.issued.len() > WAITING_MAX {
+        if self.queued.len() + self.issued.len() > IN_FLIGHT_MAX {
             self.give_up();
         }
     }
 
-    /// Writes what waits without its end.
+    /// Writes all I/Os in flight as without a completion.
     fn give_up(&mut self) {
         let all = self.queued.drain().chain(self.issued.drain());
         let sorted: BTreeMap<(u64, Key), Record> =

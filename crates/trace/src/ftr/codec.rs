@@ -25,24 +25,6 @@ const SAME_LENGTH: u8 = 1 << 4;
 const NEXT_OFFSET: u8 = 1 << 5;
 const SAME_FLAGS: u8 = 1 << 6;
 
-const OPERATIONS: [Operation; 15] = [
-    Operation::Read,
-    Operation::Write,
-    Operation::Fsync,
-    Operation::Fdatasync,
-    Operation::SyncRange,
-    Operation::SyncAll,
-    Operation::Allocate,
-    Operation::Discard,
-    Operation::Truncate,
-    Operation::Open,
-    Operation::Close,
-    Operation::Fault,
-    Operation::Flush,
-    Operation::Rename,
-    Operation::Unlink,
-];
-
 const KINDS: [FileKind; 4] =
     [FileKind::Regular, FileKind::Directory, FileKind::Block, FileKind::Unknown];
 
@@ -132,7 +114,7 @@ fn encode_event(out: &mut Vec<u8>, event: &Event, context: &mut Context) {
     let end = *context.end(event.file);
     let last = &context.last;
     let bit = |is: bool, bit: u8| if is { bit } else { 0 };
-    let operation = OPERATIONS.iter().position(|one| *one == event.operation).unwrap_or(0);
+    let operation = Operation::ALL.iter().position(|one| *one == event.operation).unwrap_or(0);
     let (same_thread, same_file) = (event.thread == last.thread, event.file == last.file);
     out.push(
         operation as u8
@@ -242,7 +224,7 @@ fn decode_event(first: u8, bytes: &mut Bytes<'_>, context: &mut Context) -> Opti
         at_ns,
         duration_ns,
         level: if first & DEVICE != 0 { Level::Device } else { Level::Application },
-        operation: *OPERATIONS.get(usize::from(first & OPERATION))?,
+        operation: *Operation::ALL.get(usize::from(first & OPERATION))?,
         flags,
         thread,
         file,
@@ -256,5 +238,5 @@ fn decode_event(first: u8, bytes: &mut Bytes<'_>, context: &mut Context) -> Opti
 /// The operation with this number, for tests.
 #[cfg(test)]
 pub(super) fn operation(number: usize) -> Operation {
-    OPERATIONS[number]
+    Operation::ALL[number]
 }

@@ -44,6 +44,27 @@ pub enum Operation {
     Unlink,
 }
 
+impl Operation {
+    /// All, in the order of their numbers in trace files and in the programs of a capture.
+    pub const ALL: [Operation; 15] = [
+        Operation::Read,
+        Operation::Write,
+        Operation::Fsync,
+        Operation::Fdatasync,
+        Operation::SyncRange,
+        Operation::SyncAll,
+        Operation::Allocate,
+        Operation::Discard,
+        Operation::Truncate,
+        Operation::Open,
+        Operation::Close,
+        Operation::Fault,
+        Operation::Flush,
+        Operation::Rename,
+        Operation::Unlink,
+    ];
+}
+
 /// How an operation was asked for; several may hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Flags(pub u16);

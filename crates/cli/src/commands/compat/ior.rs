@@ -213,10 +213,7 @@ impl IorTask<'_> {
             // Readers of JSON and CSV expect nothing else on standard output.
             Format::Json | Format::Csv => say(&below),
         }
-        if let Some(failure) = &self.outcome.failure {
-            let text = failure.text.in_terms(&TERMINOLOGY);
-            say(&format!("fathom: error: ior: {}: {text}\n", failure.cell));
-        }
+        remarks::print_failure(KIND, &TERMINOLOGY, self.outcome.failure.as_ref());
         Ok(!kept.is_lost)
     }
 }

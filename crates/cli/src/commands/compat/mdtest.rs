@@ -1,7 +1,7 @@
 //! `fathom mdtest`, also when called as `mdtest`.
 
 use super::remarks;
-use crate::output::{Output, say};
+use crate::output::Output;
 use crate::suites::{self, SuiteOptions};
 use anyhow::{Context, Result};
 use archive::Choice;
@@ -175,10 +175,7 @@ impl MdtestTask<'_> {
             + &footer(call, &self.outcome, &output.style())
             + &suites::footer(&kept);
         output.write(&text)?;
-        if let Some(failure) = &self.outcome.failure {
-            let text = failure.text.in_terms(&TERMINOLOGY);
-            say(&format!("fathom: error: mdtest: {}: {text}\n", failure.cell));
-        }
+        remarks::print_failure(KIND, &TERMINOLOGY, self.outcome.failure.as_ref());
         Ok(!kept.is_lost)
     }
 

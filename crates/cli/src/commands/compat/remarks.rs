@@ -9,6 +9,7 @@ use job::Invocation;
 use plan::PlanError;
 use record::{Facts, Message, RunRecord, Terminology};
 use runner::{Refusal, Runner};
+use suite::Failure;
 
 /// A usage error of a tool as a refusal, which has an exit code.
 pub fn refused(usage: Usage) -> anyhow::Error {
@@ -21,6 +22,13 @@ pub fn refused(usage: Usage) -> anyhow::Error {
 /// The time, as date(1) shows it in the C locale.
 pub fn now() -> String {
     chrono::Local::now().format("%a %b %e %H:%M:%S %Y").to_string()
+}
+
+/// Prints why a run of a tool failed, if one did, in the terms of the tool.
+pub fn print_failure(tool: &str, terminology: &Terminology, failure: Option<&Failure>) {
+    if let Some(Failure { cell, text }) = failure {
+        say(&format!("fathom: error: {tool}: {cell}: {}\n", text.in_terms(terminology)));
+    }
 }
 
 /// Prints notes about the command line of a tool.

@@ -4,11 +4,11 @@ use super::log::file_error;
 use crate::commands::inspect;
 use crate::output::say;
 use anyhow::Result;
+use engine::kernel::thread_cpu_time;
 use host::{ApplicationQuery, ApplicationReader, Detail, Host, SampleReader, TargetQuery};
 use live::log::{Devices, Entry, Reader, SCHEMA, Start, TimedSample};
 use record::{Facts, Nanos};
 use runner::Refusal;
-use rustix::time::{ClockId, clock_gettime};
 use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::fs::File;
@@ -63,12 +63,6 @@ impl Application {
         let later = Duration::from_millis(u64::from(self.looks.wrapping_mul(7919) % 21));
         self.due = begun + (LOOK_INTERVAL + later).max(cost * LOOK_SHARE);
     }
-}
-
-/// CPU time that this thread has used.
-fn thread_cpu_time() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)
 }
 
 /// Samples of this machine.
