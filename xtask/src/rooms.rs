@@ -129,9 +129,9 @@ pub const ROOMS: &[Room] = &[
     room(
         "keeping",
         "archive",
-        "where runs are kept: names, filters",
+        "where runs are kept, in a file or on a server: names, filters",
         "judge",
-        &["record", "judge", "testbed"],
+        &["record", "judge", "testbed", "test-servers"],
     ),
     room("showing", "charts", "pictures", "know records of runs", &["record"]),
     room(

@@ -1,11 +1,13 @@
 //! Adding runs.
 
+use crate::database::{Database, DatabaseError};
 use crate::search_terms::SearchTerms;
 use crate::{Archive, ArchiveError, RunId, SetId};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use record::{Coordinate, RunRecord};
-use rusqlite::{Connection, TransactionBehavior, params};
+use rusqlite::params;
+use rusqlite::types::Value;
 use std::io::Write;
 
 /// Compression level: higher ones take twice the time for a few percent.
@@ -38,11 +40,11 @@ impl Lineage {
     }
 }
 
-const ADD: &str = "INSERT INTO runs (set_id, cell, round, coordinates, kind, started_ms, ended_ms, \
+const ADD: &str = "INSERT INTO runs (id, set_id, cell, round, coordinates, kind, started_ms, ended_ms, \
      utc_offset, host, kernel, fathom, job, rw, engine, bs, iodepth, target, device, model, \
      filesystem, command, errors, interrupted_by, record_bytes, note) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, \
-     ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25) \
-     RETURNING number, id";
+     ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26) \
+     RETURNING number";
 
 impl Archive {
     /// Adds a run durably. An archive that is found damaged is replaced by a new one (see
@@ -65,23 +67,13 @@ impl Archive {
             packed,
             terms: SearchTerms::from_record(record),
         };
-        match self.write(|connection| insert(connection, &entry)) {
+        match self.write(|database| insert(database, &entry)) {
             Err(ArchiveError::Damaged { reason, .. }) => {
                 self.replace_damaged(&reason)?;
-                self.write(|connection| insert(connection, &entry))
+                self.write(|database| insert(database, &entry))
             }
             added => added,
         }
-    }
-
-    /// A new random id for a set.
-    ///
-    /// # Errors
-    /// When the archive cannot be read.
-    pub fn new_set(&self) -> Result<SetId, ArchiveError> {
-        let sql = "SELECT lower(hex(randomblob(8)))";
-        let drawn = self.connection.query_row(sql, [], |row| row.get(0));
-        drawn.map(SetId).map_err(|error| self.failed(&error))
     }
 
     /// The latest set of this kind and name (see [`SetInfo::name`]).
@@ -89,8 +81,9 @@ impl Archive {
     /// # Errors
     /// When the archive cannot be read.
     pub fn find_set(&self, kind: &str, name: &str) -> Result<Option<SetId>, ArchiveError> {
-        let sql = "SELECT id FROM sets WHERE kind = ?1 AND name = ?2 ORDER BY rowid DESC LIMIT 1";
-        self.query_first(sql, [kind, name], |row| row.get(0).map(SetId))
+        let sql = "SELECT id FROM sets WHERE kind = ?1 AND name = ?2 \
+             ORDER BY (SELECT max(number) FROM runs WHERE set_id = sets.id) DESC LIMIT 1";
+        self.query_first(sql, params![kind, name], |row| row.get(0).map(SetId))
     }
 
     /// The run with the same record, if it was added before.
@@ -99,7 +92,8 @@ impl Archive {
     /// When the archive cannot be read.
     pub fn find_same(&self, record: &RunRecord) -> Result<Option<RunId>, ArchiveError> {
         let sql = "SELECT id FROM runs WHERE started_ms = ?1 AND ended_ms = ?2 AND host = ?3 \
-             AND command = ?4 AND cell IS ?5 AND round IS ?6 AND coordinates IS ?7";
+             AND command = ?4 AND cell IS NOT DISTINCT FROM ?5 AND round IS NOT DISTINCT FROM ?6 \
+             AND coordinates IS NOT DISTINCT FROM ?7";
         let invocation = &record.invocation;
         let [cell, coordinates] = cell(record);
         let values = params![
@@ -114,32 +108,15 @@ impl Archive {
         self.query_first(sql, values, |row| row.get(0).map(RunId))
     }
 
-    /// Runs a change as one transaction.
-    pub(crate) fn write<T>(
-        &mut self,
-        change: impl Fn(&Connection) -> rusqlite::Result<T>,
-    ) -> Result<T, ArchiveError> {
-        let path = &self.location.path;
-        let failed = |error: rusqlite::Error| ArchiveError::from_sqlite(path, &error);
-        // Immediate: a transaction that starts with a read fails if another program writes
-        // meanwhile.
-        let transaction = self
-            .connection
-            .transaction_with_behavior(TransactionBehavior::Immediate)
-            .map_err(failed)?;
-        let made = change(&transaction).map_err(failed)?;
-        transaction.commit().map_err(failed)?;
-        Ok(made)
-    }
-
     /// Runs a change without waiting until it is durable. Earlier data stay safe.
     pub(crate) fn without_sync<T>(
         &mut self,
         act: impl FnOnce(&mut Archive) -> Result<T, ArchiveError>,
     ) -> Result<T, ArchiveError> {
         let set = |archive: &Archive, how: &str| {
-            let set = archive.connection.pragma_update(None, "synchronous", how);
-            set.map_err(|error| archive.failed(&error))
+            let Database::Sqlite(connection) = &archive.database else { return Ok(()) };
+            let set = connection.pragma_update(None, "synchronous", how);
+            set.map_err(|error| archive.failed(&error.into()))
         };
         set(self, "NORMAL")?;
         let done = act(self);
@@ -170,52 +147,52 @@ fn cell(record: &RunRecord) -> [Option<String>; 2] {
     [cell.map(|cell| cell.name.clone()), cell.map(|cell| at(&cell.at))]
 }
 
-fn insert(connection: &Connection, entry: &Entry) -> rusqlite::Result<RunId> {
+fn insert(database: &Database, entry: &Entry) -> Result<RunId, DatabaseError> {
     let Entry { record, lineage, bytes, packed, terms } = entry;
     let together = lineage.set.as_ref();
     if let Some(SetInfo { id, seed, name }) = together {
-        let sql =
-            "INSERT OR IGNORE INTO sets (id, kind, seed, name, fathom) VALUES (?1, ?2, ?3, ?4, ?5)";
+        let sql = "INSERT INTO sets (id, kind, seed, name, fathom) VALUES (?1, ?2, ?3, ?4, ?5) \
+             ON CONFLICT DO NOTHING";
         let values = params![id.0, lineage.kind, seed.to_string(), name, record.fathom_version];
-        connection.prepare_cached(sql)?.execute(values)?;
+        database.execute(sql, values)?;
     }
     let (invocation, facts) = (&record.invocation, &record.facts);
     let [cell, coordinates] = cell(record);
-    let (number, id): (i64, String) = connection.prepare_cached(ADD)?.query_row(
-        params![
-            together.map(|together| &together.id.0),
-            cell,
-            record.cell.as_ref().map(|cell| cell.round),
-            coordinates,
-            lineage.kind,
-            invocation.started_unix_ms as i64,
-            invocation.ended_unix_ms as i64,
-            invocation.utc_offset_seconds,
-            facts.hostname,
-            facts.kernel,
-            record.fathom_version,
-            terms.joined(0),
-            terms.joined(1),
-            terms.joined(2),
-            terms.joined(3),
-            terms.iodepth,
-            terms.joined(4),
-            terms.joined(5),
-            terms.joined(6),
-            terms.joined(7),
-            terms.command,
-            terms.errors as i64,
-            record.interrupted_by,
-            *bytes as i64,
-            record.intent(),
-        ],
-        |row| Ok((row.get(0)?, row.get(1)?)),
-    )?;
+    let id = RunId::random();
+    let values = params![
+        id.0,
+        together.map(|together| &together.id.0),
+        cell,
+        record.cell.as_ref().map(|cell| cell.round),
+        coordinates,
+        lineage.kind,
+        invocation.started_unix_ms as i64,
+        invocation.ended_unix_ms as i64,
+        invocation.utc_offset_seconds,
+        facts.hostname,
+        facts.kernel,
+        record.fathom_version,
+        terms.joined(0),
+        terms.joined(1),
+        terms.joined(2),
+        terms.joined(3),
+        terms.iodepth,
+        terms.joined(4),
+        terms.joined(5),
+        terms.joined(6),
+        terms.joined(7),
+        terms.command,
+        terms.errors as i64,
+        record.interrupted_by,
+        *bytes as i64,
+        record.intent(),
+    ];
+    let number: i64 = database.query_one(ADD, values)?;
     let sql = "INSERT INTO records (run, json) VALUES (?1, ?2)";
-    connection.prepare_cached(sql)?.execute(params![number, packed])?;
-    let mut insert = connection.prepare_cached("INSERT INTO facts VALUES (?1, ?2, ?3)")?;
-    for (name, value) in terms.facts() {
-        insert.execute(params![number, name, value])?;
-    }
-    Ok(RunId(id))
+    database.execute(sql, params![number, packed])?;
+    let fact = |(name, value): (&str, &str)| -> Vec<Value> {
+        vec![number.into(), name.to_owned().into(), value.to_owned().into()]
+    };
+    database.insert("facts", &terms.facts().map(fact).collect::<Vec<_>>())?;
+    Ok(id)
 }

@@ -1,15 +1,19 @@
 //! An open archive.
 
 use crate::ArchiveError;
+use crate::database::{Database, DatabaseError, Line};
 use crate::location::Location;
 use crate::open::{self, Mode, SCHEMA};
-use rusqlite::{Connection, OptionalExtension, Params, Row};
-use std::path::Path;
+use crate::open_server;
+use rusqlite::types::ToSql;
+use std::path::{Path, PathBuf};
 
 /// An open archive. Several programs may have it open at once.
 pub struct Archive {
-    pub(crate) connection: Connection,
+    pub(crate) database: Database,
     pub(crate) location: Location,
+    /// The file, or the server's address without its password.
+    shown: PathBuf,
     /// Device and inode of the file.
     pub(crate) file: Option<(u64, u64)>,
     messages: Vec<String>,
@@ -18,7 +22,7 @@ pub struct Archive {
 impl Archive {
     /// Opens the archive for adding. Creates it if there is none, migrates an older schema (a copy
     /// of the old file remains), and replaces a damaged archive by a new one, keeping the old file (see
-    /// [`Archive::messages`]).
+    /// [`Archive::messages`]). A server gets the runs that waited for it.
     ///
     /// # Errors
     /// When it cannot be created or opened, an explicitly named file is not an archive, or a newer
@@ -26,7 +30,11 @@ impl Archive {
     pub fn open(location: &Location) -> Result<Archive, ArchiveError> {
         match Archive::try_open(location, Mode::Make) {
             Err(ArchiveError::Damaged { reason, .. }) => Archive::replace(location, None, &reason),
-            opened => opened,
+            Ok(mut archive) => {
+                archive.send_waiting();
+                Ok(archive)
+            }
+            failed => failed,
         }
     }
 
@@ -41,9 +49,13 @@ impl Archive {
 
     fn try_open(location: &Location, mode: Mode) -> Result<Archive, ArchiveError> {
         let mut messages = Vec::new();
-        let connection = open::open(location, mode, SCHEMA, &mut messages)?;
+        let database = match location.address()? {
+            Some(address) => open_server::open(location, &address, mode)?,
+            None => Database::Sqlite(open::open(location, mode, SCHEMA, &mut messages)?),
+        };
         let file = open::identity(&location.path);
-        Ok(Archive { connection, location: location.clone(), file, messages })
+        let (location, shown) = (location.clone(), location.shown());
+        Ok(Archive { database, location, shown, file, messages })
     }
 
     /// Replaces a damaged archive by a new one and keeps the old file, unless another program
@@ -82,9 +94,14 @@ impl Archive {
         Ok(())
     }
 
-    /// The file.
+    /// The file, or the server's address without its password.
     pub fn path(&self) -> &Path {
-        &self.location.path
+        &self.shown
+    }
+
+    /// Adds a message (see [`Archive::messages`]).
+    pub(crate) fn say(&mut self, message: String) {
+        self.messages.push(message);
     }
 
     /// Messages for the user about opening and using the archive. Each is returned once.
@@ -96,28 +113,31 @@ impl Archive {
     pub(crate) fn query<T>(
         &self,
         sql: &str,
-        parameters: impl Params,
-        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+        values: &[&dyn ToSql],
+        read: impl FnMut(&Line) -> Result<T, DatabaseError>,
     ) -> Result<Vec<T>, ArchiveError> {
-        let query = || {
-            let mut statement = self.connection.prepare_cached(sql)?;
-            statement.query_map(parameters, read)?.collect::<rusqlite::Result<Vec<T>>>()
-        };
-        query().map_err(|error| self.failed(&error))
+        self.database.query(sql, values, read).map_err(|error| self.failed(&error))
     }
 
     /// The first row of a query, if it has one.
     pub(crate) fn query_first<T>(
         &self,
         sql: &str,
-        parameters: impl Params,
-        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+        values: &[&dyn ToSql],
+        read: impl FnMut(&Line) -> Result<T, DatabaseError>,
     ) -> Result<Option<T>, ArchiveError> {
-        let found = self.connection.query_row(sql, parameters, read).optional();
-        found.map_err(|error| self.failed(&error))
+        Ok(self.query(sql, values, read)?.into_iter().next())
     }
 
-    pub(crate) fn failed(&self, error: &rusqlite::Error) -> ArchiveError {
-        ArchiveError::from_sqlite(&self.location.path, error)
+    /// Runs a change as one transaction.
+    pub(crate) fn write<T>(
+        &self,
+        change: impl FnOnce(&Database) -> Result<T, DatabaseError>,
+    ) -> Result<T, ArchiveError> {
+        self.database.transaction(change).map_err(|error| self.failed(&error))
+    }
+
+    pub(crate) fn failed(&self, error: &DatabaseError) -> ArchiveError {
+        ArchiveError::from_database(&self.shown, error)
     }
 }

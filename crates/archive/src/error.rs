@@ -1,6 +1,7 @@
 //! Errors of an archive.
 
 use crate::RunId;
+use crate::database::DatabaseError;
 use rusqlite::ErrorCode;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -52,6 +53,14 @@ pub enum ArchiveError {
         found: i64,
         /// Newest schema that this program reads.
         known: i64,
+    },
+    /// The address of a server has a mistake.
+    #[error("{address}: {reason}; expected postgres://USER@HOST:PORT/DATABASE")]
+    Address {
+        /// As typed, without its password.
+        address: PathBuf,
+        /// The mistake.
+        reason: String,
     },
     /// The file is damaged.
     #[error("{path}: the archive is damaged: {reason}")]
@@ -106,6 +115,16 @@ pub enum ArchiveError {
 }
 
 impl ArchiveError {
+    /// Converts an error of the database.
+    pub(crate) fn from_database(path: &Path, error: &DatabaseError) -> ArchiveError {
+        match error {
+            DatabaseError::Sqlite(error) => ArchiveError::from_sqlite(path, error),
+            DatabaseError::Server(reason) => {
+                ArchiveError::Unusable { path: path.to_owned(), reason: reason.clone() }
+            }
+        }
+    }
+
     /// Converts an error of SQLite.
     pub(crate) fn from_sqlite(path: &Path, error: &rusqlite::Error) -> ArchiveError {
         let path = path.to_owned();

@@ -3,6 +3,7 @@
 mod sql;
 mod value;
 
+pub(crate) use sql::bound;
 pub use value::Now;
 
 use crate::search_terms::{MULTI_VALUED, size};

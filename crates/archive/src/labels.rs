@@ -28,8 +28,8 @@ impl Archive {
     pub fn tag(&mut self, id: &RunId, tag: &str) -> Result<(), ArchiveError> {
         check_tag(tag)?;
         let number = self.number(id)?;
-        let sql = "INSERT OR IGNORE INTO tags VALUES (?1, ?2)";
-        self.write(|connection| connection.execute(sql, params![number, tag]).map(drop))
+        let sql = "INSERT INTO tags VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+        self.write(|database| database.execute(sql, params![number, tag]).map(drop))
     }
 
     /// Removes a tag from a run. Returns whether the run had it.
@@ -39,7 +39,7 @@ impl Archive {
     pub fn untag(&mut self, id: &RunId, tag: &str) -> Result<bool, ArchiveError> {
         let number = self.number(id)?;
         let sql = "DELETE FROM tags WHERE run = ?1 AND tag = ?2";
-        self.write(|connection| connection.execute(sql, params![number, tag]).map(|n| n > 0))
+        self.write(|database| database.execute(sql, params![number, tag]).map(|count| count > 0))
     }
 
     /// Every tag with the number of runs that have it.
@@ -48,7 +48,7 @@ impl Archive {
     /// When the archive cannot be read.
     pub fn tags(&self) -> Result<Vec<(String, u64)>, ArchiveError> {
         let sql = "SELECT tag, count(*) FROM tags GROUP BY tag ORDER BY tag";
-        self.query(sql, [], |row| Ok((row.get(0)?, row.get::<_, i64>(1)? as u64)))
+        self.query(sql, &[], |row| Ok((row.get(0)?, row.get::<i64>(1)? as u64)))
     }
 
     /// Sets the note on a run; an empty one removes it.
@@ -58,7 +58,7 @@ impl Archive {
     pub fn set_note(&mut self, id: &RunId, note: &str) -> Result<(), ArchiveError> {
         let number = self.number(id)?;
         let sql = "UPDATE runs SET note = ?2 WHERE number = ?1";
-        self.write(|connection| connection.execute(sql, params![number, note]).map(drop))
+        self.write(|database| database.execute(sql, params![number, note]).map(drop))
     }
 
     /// Removes runs with their records and labels, all or none. New runs reuse the space.
@@ -68,13 +68,13 @@ impl Archive {
     pub fn remove(&mut self, ids: &[RunId]) -> Result<(), ArchiveError> {
         let numbers =
             ids.iter().map(|id| self.number(id)).collect::<Result<Vec<i64>, ArchiveError>>()?;
-        self.write(|connection| {
+        self.write(|database| {
             for number in &numbers {
-                connection.execute("DELETE FROM runs WHERE number = ?1", [number])?;
+                database.execute("DELETE FROM runs WHERE number = ?1", params![number])?;
             }
             let sql = "DELETE FROM sets WHERE id NOT IN \
                  (SELECT set_id FROM runs WHERE set_id IS NOT NULL)";
-            connection.execute(sql, []).map(drop)
+            database.execute(sql, &[]).map(drop)
         })
     }
 }

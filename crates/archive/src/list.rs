@@ -1,11 +1,12 @@
 //! Lists of runs.
 
-use crate::filter::Filter;
+use crate::database::{DatabaseError, Line};
+use crate::filter::{Filter, bound};
 use crate::{Archive, ArchiveError, RunId, SetId};
 use judge::Measure;
 use record::Coordinate;
+use rusqlite::params;
 use rusqlite::types::Value;
-use rusqlite::{Row as Line, params_from_iter};
 use serde::Serialize;
 
 /// A run in a list. Several values of a column are joined with ", ".
@@ -129,7 +130,7 @@ const COLUMNS: &str = "SELECT id, set_id, cell, round, coordinates, kind, starte
      utc_offset, host, kernel, fathom, job, rw, engine, bs, iodepth, target, device, model, \
      filesystem, command, errors, interrupted_by, record_bytes, note, iops, bandwidth, mean_ns, \
      p50_ns, p99_ns, p99_9_ns, max_ns, verdict, found_errors, found_warnings, found_notes, \
-     judged_by, (SELECT group_concat(tag, ' ') FROM tags WHERE run = number), \
+     judged_by, (SELECT string_agg(tag, ' ') FROM tags WHERE run = number), \
      (SELECT value FROM facts WHERE run = number AND name = 'figures_of') FROM runs";
 
 impl Archive {
@@ -139,7 +140,7 @@ impl Archive {
     /// When the archive cannot be read.
     pub fn list(&self, filter: &Filter) -> Result<Vec<Row>, ArchiveError> {
         let clause = filter.clause();
-        self.query(&format!("{COLUMNS}{}", clause.sql), params_from_iter(clause.values), row)
+        self.query(&format!("{COLUMNS}{}", clause.sql), &bound(&clause.values), row)
     }
 
     /// The number of runs a filter selects, regardless of its limit and offset.
@@ -149,9 +150,8 @@ impl Archive {
     pub fn count(&self, filter: &Filter) -> Result<u64, ArchiveError> {
         let clause = filter.where_clause();
         let sql = format!("SELECT count(*) FROM runs{}", clause.sql);
-        let counted =
-            self.query(&sql, params_from_iter(clause.values), |line| line.get::<_, i64>(0))?;
-        Ok(counted.first().map_or(0, |count| *count as u64))
+        let counted = self.query_first(&sql, &bound(&clause.values), |line| line.get::<i64>(0))?;
+        Ok(counted.map_or(0, |count| count as u64))
     }
 
     /// The ids of the runs a filter selects.
@@ -161,7 +161,7 @@ impl Archive {
     pub fn ids(&self, filter: &Filter) -> Result<Vec<RunId>, ArchiveError> {
         let clause = filter.clause();
         let sql = format!("SELECT id FROM runs{}", clause.sql);
-        self.query(&sql, params_from_iter(clause.values), |line| line.get(0).map(RunId))
+        self.query(&sql, &bound(&clause.values), |line| line.get(0).map(RunId))
     }
 
     /// A figure of all runs that have it, in the filter's order.
@@ -174,10 +174,11 @@ impl Archive {
         measure: &Measure,
     ) -> Result<Vec<(RunId, f64)>, ArchiveError> {
         let clause = filter.clause();
-        let sql = "SELECT id, value FROM (SELECT run, value FROM figures WHERE name = ?) JOIN runs \
-             ON number = run";
-        let values = [Value::Text(measure.name())].into_iter().chain(clause.values);
-        self.query(&format!("{sql}{}", clause.sql), params_from_iter(values), |line| {
+        let sql = "SELECT id, value FROM (SELECT run, value FROM figures WHERE name = ?) AS figure \
+             JOIN runs ON number = run";
+        let values: Vec<Value> =
+            [Value::Text(measure.name())].into_iter().chain(clause.values).collect();
+        self.query(&format!("{sql}{}", clause.sql), &bound(&values), |line| {
             Ok((RunId(line.get(0)?), line.get(1)?))
         })
     }
@@ -188,7 +189,7 @@ impl Archive {
     /// When there is no such run.
     pub fn row(&self, id: &RunId) -> Result<Row, ArchiveError> {
         let sql = format!("{COLUMNS} WHERE id = ?1");
-        self.query_first(&sql, [&id.0], row)?.ok_or_else(|| self.unknown(&id.0))
+        self.query_first(&sql, params![id.0], row)?.ok_or_else(|| self.unknown(&id.0))
     }
 
     /// The latest earlier run of the same workload on the same host and device, without errors. For
@@ -197,20 +198,20 @@ impl Archive {
     /// # Errors
     /// When the archive cannot be read.
     pub fn previous_row(&self, id: &RunId) -> Result<Option<Row>, ArchiveError> {
-        const SAME: &str = "kind, job, rw, bs, iodepth, engine, host, device, ifnull(cell, ''), \
-             ifnull(round, 0)";
+        const SAME: &str = "kind, job, rw, bs, iodepth, engine, host, device, coalesce(cell, ''), \
+             coalesce(round, 0)";
         let sql = format!(
             "{COLUMNS} WHERE errors = 0 AND interrupted_by IS NULL \
              AND ({SAME}) = (SELECT {SAME} FROM runs WHERE id = ?1) \
-             AND (set_id IS NULL OR set_id IS NOT (SELECT set_id FROM runs WHERE id = ?1)) \
+             AND (set_id IS NULL OR set_id IS DISTINCT FROM (SELECT set_id FROM runs WHERE id = ?1)) \
              AND (started_ms, number) < (SELECT started_ms, number FROM runs WHERE id = ?1) \
              ORDER BY started_ms DESC, number DESC LIMIT 1"
         );
-        self.query_first(&sql, [&id.0], row)
+        self.query_first(&sql, params![id.0], row)
     }
 }
 
-fn row(line: &Line) -> rusqlite::Result<Row> {
+fn row(line: &Line) -> Result<Row, DatabaseError> {
     let coordinates: Option<String> = line.get(4)?;
     let coordinates = coordinates.filter(|text| text != "[]");
     let tags: Option<String> = line.get(38)?;
@@ -219,15 +220,15 @@ fn row(line: &Line) -> rusqlite::Result<Row> {
     tags.sort();
     Ok(Row {
         id: RunId(line.get(0)?),
-        set: line.get::<_, Option<String>>(1)?.map(SetId),
+        set: line.get::<Option<String>>(1)?.map(SetId),
         cell: line.get(2)?,
         round: line.get(3)?,
         coordinates: coordinates
             .and_then(|text| serde_json::from_str(&text).ok())
             .unwrap_or_default(),
         kind: line.get(5)?,
-        started_unix_ms: line.get::<_, i64>(6)? as u64,
-        ended_unix_ms: line.get::<_, i64>(7)? as u64,
+        started_unix_ms: line.get::<i64>(6)? as u64,
+        ended_unix_ms: line.get::<i64>(7)? as u64,
         utc_offset_seconds: line.get(8)?,
         host: line.get(9)?,
         kernel: line.get(10)?,
@@ -242,9 +243,9 @@ fn row(line: &Line) -> rusqlite::Result<Row> {
         model: line.get(19)?,
         filesystem: line.get(20)?,
         command: line.get(21)?,
-        errors: line.get::<_, i64>(22)? as u64,
+        errors: line.get::<i64>(22)? as u64,
         interrupted_by: line.get(23)?,
-        record_bytes: line.get::<_, i64>(24)? as u64,
+        record_bytes: line.get::<i64>(24)? as u64,
         note: line.get(25)?,
         figures_of: line.get(39)?,
         iops: line.get(26)?,

@@ -1,8 +1,10 @@
 //! Loading records.
 
+use crate::database::Line;
 use crate::{Archive, ArchiveError, Row, RunId, RunOrSet, SetId};
 use flate2::read::GzDecoder;
 use record::{RecordSet, RunRecord, SCHEMA_VERSION};
+use rusqlite::params;
 use serde::Deserialize;
 use std::io::Read;
 
@@ -35,7 +37,7 @@ impl Archive {
     /// When there is no such run, or its record cannot be decompressed.
     pub fn json(&self, id: &RunId) -> Result<Vec<u8>, ArchiveError> {
         let sql = "SELECT json FROM records JOIN runs ON number = run WHERE id = ?1";
-        let packed = self.query_first(sql, [&id.0], |row| row.get::<_, Vec<u8>>(0))?;
+        let packed = self.query_first(sql, params![id.0], |row| row.get::<Vec<u8>>(0))?;
         let packed = packed.ok_or_else(|| self.unknown(&id.0))?;
         let mut json = Vec::new();
         GzDecoder::new(&packed[..]).read_to_end(&mut json).map_err(|error| {
@@ -80,11 +82,11 @@ impl Archive {
     /// As [`Archive::load_named`].
     pub fn load_set(&self, id: &SetId) -> Result<RecordSet, ArchiveError> {
         let sql = "SELECT kind, seed, fathom FROM sets WHERE id = ?1";
-        let heading = |row: &rusqlite::Row| {
+        let heading = |row: &Line| {
             let seed: String = row.get(1)?;
             Ok((row.get(0)?, seed.parse().unwrap_or_default(), row.get(2)?))
         };
-        let found = self.query_first(sql, [&id.0], heading)?;
+        let found = self.query_first(sql, params![id.0], heading)?;
         let (kind, seed, fathom_version) = found.ok_or_else(|| self.unknown(&id.0))?;
         let mut runs: Vec<RunRecord> = Vec::new();
         for run in self.members(id)? {
@@ -121,7 +123,7 @@ impl Archive {
     /// When the archive cannot be read.
     pub fn members(&self, id: &SetId) -> Result<Vec<RunId>, ArchiveError> {
         let sql = "SELECT id FROM runs WHERE set_id = ?1 ORDER BY number";
-        self.query(sql, [&id.0], |row| row.get(0).map(RunId))
+        self.query(sql, params![id.0], |row| row.get(0).map(RunId))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The location of the archive.
 
 use crate::ArchiveError;
+use crate::database::server::{self, Address};
 use std::env;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -10,34 +11,60 @@ const VARIABLE: &str = "FATHOM_ARCHIVE";
 /// The value of the variable that disables the archive.
 const OFF: &str = "off";
 
-/// The file of an archive, which may not exist yet.
+/// The file of an archive, which may not exist yet, or the address of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
-    /// The file.
+    /// The file, or `postgres://…`.
     pub path: PathBuf,
     /// Whether the user named it. An existing file that is not an archive is left alone.
     pub is_explicit: bool,
 }
 
 impl Location {
-    /// A file that the user named.
+    /// A file or a server that the user named.
     pub fn explicit(path: impl Into<PathBuf>) -> Location {
         Location { path: path.into(), is_explicit: true }
     }
 
-    /// `$XDG_DATA_HOME/fathom/archive.db`. The default of `$XDG_DATA_HOME` is `~/.local/share` (XDG Base
-    /// Directory Specification).
+    /// `archive.db` in [`data_directory`].
     ///
     /// # Errors
     /// When there is no home directory.
     pub fn standard() -> Result<Location, ArchiveError> {
-        let data_home = env::var_os("XDG_DATA_HOME").map(PathBuf::from);
-        let home = || env::home_dir().filter(|home| home.is_absolute());
-        let data = data_home.filter(|path| path.is_absolute());
-        let data = data.or_else(|| Some(home()?.join(".local/share")));
-        let path = data.ok_or(ArchiveError::NoLocation)?.join("fathom/archive.db");
-        Ok(Location { path, is_explicit: false })
+        Ok(Location { path: data_directory()?.join("archive.db"), is_explicit: false })
     }
+
+    /// The address, if it is a server.
+    pub fn server(&self) -> Option<&str> {
+        self.path.to_str().filter(|_| server::is_address(&self.path))
+    }
+
+    /// The same, parsed.
+    ///
+    /// # Errors
+    /// What is wrong with the address.
+    pub(crate) fn address(&self) -> Result<Option<Address>, ArchiveError> {
+        let wrong = |reason| ArchiveError::Address { address: self.shown(), reason };
+        self.server().map(Address::parse).transpose().map_err(wrong)
+    }
+
+    /// The file, or the server's address without its password.
+    pub fn shown(&self) -> PathBuf {
+        self.server().map_or_else(|| self.path.clone(), |address| server::shown(address).into())
+    }
+}
+
+/// The directory of fathom's data: `$XDG_DATA_HOME/fathom`. The default of `$XDG_DATA_HOME` is
+/// `~/.local/share` (XDG Base Directory Specification).
+///
+/// # Errors
+/// When there is no home directory.
+pub(crate) fn data_directory() -> Result<PathBuf, ArchiveError> {
+    let data_home = env::var_os("XDG_DATA_HOME").map(PathBuf::from);
+    let home = || env::home_dir().filter(|home| home.is_absolute());
+    let data = data_home.filter(|path| path.is_absolute());
+    let data = data.or_else(|| Some(home()?.join(".local/share")));
+    Ok(data.ok_or(ArchiveError::NoLocation)?.join("fathom"))
 }
 
 /// The archive that the options and the environment select.
@@ -45,7 +72,7 @@ impl Location {
 pub enum Choice {
     /// None (`--no-archive`, or the variable is "off" or empty).
     Off,
-    /// This file.
+    /// This file or server.
     At(PathBuf),
     /// The standard location.
     #[default]

@@ -1,16 +1,20 @@
 //! Names of runs and sets: ids, tags, `latest`.
 
 use crate::{Archive, ArchiveError, RunId, SetId};
+use rusqlite::params;
+use std::collections::HashSet;
 
 /// Fewest digits of an id that are accepted as a name.
 const ID_DIGITS_MIN: usize = 4;
+/// Runs that are read at once in search of the latest.
+const LATEST_AT_ONCE: i64 = 256;
 /// Most candidates that an error message lists.
 const CANDIDATES_SHOWN: usize = 4;
 /// Largest edit distance of a tag that is suggested for an unknown name.
 const TAG_DISTANCE_MAX: usize = 2;
 
 /// A run or a set.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum RunOrSet {
     /// One run.
     Run(RunId),
@@ -76,7 +80,7 @@ impl Archive {
     /// The row number of a run, by which tables are joined.
     pub(crate) fn number(&self, id: &RunId) -> Result<i64, ArchiveError> {
         let sql = "SELECT number FROM runs WHERE id = ?1";
-        let found = self.query_first(sql, [&id.0], |row| row.get(0))?;
+        let found = self.query_first(sql, params![id.0], |row| row.get(0))?;
         found.ok_or_else(|| self.unknown(&id.0))
     }
 
@@ -93,15 +97,27 @@ impl Archive {
     /// The latest run or set, or the one `back` steps before it. A set has the time of its latest
     /// run.
     fn latest(&self, back: u64) -> Result<Option<RunOrSet>, ArchiveError> {
-        let sql = "SELECT set_id, id FROM runs WHERE number IN (SELECT number FROM (SELECT number, \
-             max(started_ms) AS at FROM runs GROUP BY coalesce(set_id, id))) ORDER BY started_ms \
-             DESC, number DESC LIMIT 1 OFFSET ?1";
-        self.query_first(sql, [back as i64], |row| {
-            Ok(match row.get(0)? {
-                Some(set) => RunOrSet::Set(SetId(set)),
-                None => RunOrSet::Run(RunId(row.get(1)?)),
-            })
-        })
+        let sql = "SELECT set_id, id FROM runs ORDER BY started_ms DESC, number DESC \
+             LIMIT ?1 OFFSET ?2";
+        let mut seen = HashSet::new();
+        for page in 0.. {
+            let values = params![LATEST_AT_ONCE, page * LATEST_AT_ONCE];
+            let runs = self.query(sql, values, |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let is_last = (runs.len() as i64) < LATEST_AT_ONCE;
+            for (set, id) in runs {
+                let named = match set {
+                    Some(set) => RunOrSet::Set(SetId(set)),
+                    None => RunOrSet::Run(RunId(id)),
+                };
+                if seen.insert(named.clone()) && seen.len() as u64 > back {
+                    return Ok(Some(named));
+                }
+            }
+            if is_last {
+                break;
+            }
+        }
+        Ok(None)
     }
 
     /// The run with a tag; if several runs of one set have it, the set.
@@ -109,7 +125,7 @@ impl Archive {
         let sql = "SELECT set_id, id FROM runs JOIN tags ON run = number WHERE tag = ?1 \
              ORDER BY number";
         let found: Vec<(Option<String>, String)> =
-            self.query(sql, [tag], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            self.query(sql, params![tag], |row| Ok((row.get(0)?, row.get(1)?)))?;
         match &found[..] {
             [] => Ok(None),
             [(_, id)] => Ok(Some(RunOrSet::Run(RunId(id.clone())))),
@@ -127,7 +143,8 @@ impl Archive {
 
     fn with_id_prefix(&self, digits: &str) -> Result<Vec<RunOrSet>, ArchiveError> {
         // 'g' comes after every digit.
-        let range = [digits, &format!("{digits}g")];
+        let end = format!("{digits}g");
+        let range = params![digits, end];
         let runs = "SELECT id FROM runs WHERE id >= ?1 AND id < ?2 LIMIT 20";
         let sets = "SELECT id FROM sets WHERE id >= ?1 AND id < ?2 LIMIT 20";
         let mut found = self.query(runs, range, |row| row.get(0).map(RunId).map(RunOrSet::Run))?;

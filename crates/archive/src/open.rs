@@ -84,11 +84,15 @@ pub(crate) fn open(
 }
 
 impl Location {
-    /// Checks without opening the database that the file is an archive, or can become one.
+    /// Checks without opening the database that the file is an archive, or can become one, or that the
+    /// address of a server has no mistake.
     ///
     /// # Errors
-    /// The file is something else, its directory does not exist, or it cannot be read.
+    /// The file is something else, its directory does not exist, or it cannot be read; the mistake.
     pub fn check(&self) -> Result<(), ArchiveError> {
+        if self.address()?.is_some() {
+            return Ok(());
+        }
         match file_kind(&self.path)? {
             FileKind::Foreign(what) if self.is_explicit => {
                 Err(ArchiveError::Foreign { path: self.path.clone(), what })

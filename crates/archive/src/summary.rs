@@ -1,10 +1,12 @@
 //! The judgement of a run, for the columns of the archive.
 
+use crate::database::{Database, DatabaseError};
 use crate::search_terms::{block_sizes, unique};
 use crate::{Archive, ArchiveError, RunId};
 use judge::{Judged, Measure, Stage, Verdict};
 use record::{Direction, Histogram, JobRecord, RunRecord, Severity, distinct};
 use rusqlite::params;
+use rusqlite::types::Value;
 
 /// Figures, verdict and findings of a run. Newer rules can derive them again from the record.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -114,18 +116,14 @@ impl Archive {
     pub fn save_summary(&mut self, id: &RunId, summary: &Summary) -> Result<(), ArchiveError> {
         let number = self.number(id)?;
         self.without_sync(|archive| {
-            archive.write(|connection| write_summary(connection, number, summary))
+            archive.write(|database| write_summary(database, number, summary))
         })
     }
 }
 
-fn write_summary(
-    connection: &rusqlite::Connection,
-    number: i64,
-    summary: &Summary,
-) -> rusqlite::Result<()> {
+fn write_summary(database: &Database, number: i64, summary: &Summary) -> Result<(), DatabaseError> {
     let [errors, warnings, notes] = summary.counts;
-    connection.prepare_cached(JUDGED)?.execute(params![
+    let values = params![
         number,
         summary.figure("iops"),
         summary.figure("bandwidth"),
@@ -139,27 +137,25 @@ fn write_summary(
         warnings,
         notes,
         env!("CARGO_PKG_VERSION"),
-    ])?;
-    connection.execute("DELETE FROM figures WHERE run = ?1", [number])?;
-    let mut insert = connection.prepare_cached("INSERT INTO figures VALUES (?1, ?2, ?3)")?;
-    for (name, value) in &summary.figures {
-        insert.execute(params![number, name, value])?;
-    }
-    connection.execute(
+    ];
+    database.execute(JUDGED, values)?;
+    database.execute("DELETE FROM figures WHERE run = ?1", params![number])?;
+    let figure = |(name, value): &(String, f64)| -> Vec<Value> {
+        vec![number.into(), name.clone().into(), (*value).into()]
+    };
+    database.insert("figures", &summary.figures.iter().map(figure).collect::<Vec<_>>())?;
+    database.execute(
         "DELETE FROM facts WHERE run = ?1 AND name IN ('verdict', 'confidence', 'finding', 'figures_of')",
-        [number],
+        params![number],
     )?;
-    let mut insert =
-        connection.prepare_cached("INSERT OR IGNORE INTO facts VALUES (?1, ?2, ?3)")?;
+    let fact = |name: &str, value: &str| -> Vec<Value> {
+        vec![number.into(), name.to_owned().into(), value.to_owned().into()]
+    };
+    let mut facts = Vec::new();
     for (limit, confidence) in &summary.verdicts {
-        insert.execute(params![number, "verdict", limit])?;
-        insert.execute(params![number, "confidence", confidence])?;
+        facts.extend([fact("verdict", limit), fact("confidence", confidence)]);
     }
-    for check in &summary.findings {
-        insert.execute(params![number, "finding", check])?;
-    }
-    if let Some(what) = &summary.figures_of {
-        insert.execute(params![number, "figures_of", what])?;
-    }
-    Ok(())
+    facts.extend(summary.findings.iter().map(|check| fact("finding", check)));
+    facts.extend(summary.figures_of.iter().map(|what| fact("figures_of", what)));
+    database.insert("facts", &facts)
 }

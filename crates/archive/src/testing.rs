@@ -1,5 +1,6 @@
 //! Made-up runs for tests.
 
+use crate::database::Database;
 use crate::{Archive, Lineage, Location, RunId, Summary};
 use record::{
     Bytes, DeviceFacts, Direction, FilesystemFacts, Histogram, Invocation, JobRecord, RunRecord,
@@ -79,4 +80,12 @@ pub(crate) fn add(archive: &mut Archive, record: &RunRecord) -> RunId {
     let id = archive.add(record, &Lineage::alone("run")).unwrap();
     archive.save_summary(&id, &Summary::new(record, &judge::judge(record))).unwrap();
     id
+}
+
+/// The connection to the file of an archive.
+pub(crate) fn connection(archive: &Archive) -> &rusqlite::Connection {
+    match &archive.database {
+        Database::Sqlite(connection) => connection,
+        Database::Postgres(_) => panic!("it is on a server"),
+    }
 }

@@ -176,8 +176,9 @@ pub fn footer(saved: &SavedTo) -> String {
 /// Options that choose the archive.
 #[derive(Args)]
 pub struct ArchiveArguments {
-    /// Archive the runs in this file [default: FATHOM_ARCHIVE, or $XDG_DATA_HOME/fathom/archive.db].
-    #[arg(long, value_name = "FILE")]
+    /// Archive the runs in this file, or at postgres://USER@HOST/DATABASE [default: FATHOM_ARCHIVE, or
+    /// $XDG_DATA_HOME/fathom/archive.db].
+    #[arg(long, value_name = "ARCHIVE")]
     archive: Option<PathBuf>,
     /// Do not archive the runs.
     #[arg(long, alias = "no-record", conflicts_with = "archive")]

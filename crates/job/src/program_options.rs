@@ -198,8 +198,10 @@ pub const OPTIONS: &[ProgramOption] = options! {
     "max-jobs" => set(max_jobs).short('j').value("NUMBER").sent(),
     /// Write the complete record of the run to this file
     "record" => text!(record, "the path of a file").value("FILE").ours(),
-    /// Archive the run in this file instead of the default archive
-    "archive" => text!(archive, "the path of a file").value("FILE").ours(),
+    /// Archive the run in this file or on this server instead of the default archive
+    "archive" => text!(archive, "the path of a file, or postgres://USER@HOST/DATABASE")
+        .value("ARCHIVE")
+        .ours(),
     /// Keep what the run is for with its result
     "why" => text!(why, "what the run is for").value("TEXT").ours().sent(),
     /// Do not archive the run

@@ -20,10 +20,11 @@ pub fn hide_secrets(record: &mut RunRecord) {
     }
 }
 
-/// The same for a command line alone.
+/// The same for a command line alone. The password of a URL is removed as well.
 pub fn hide_in_arguments(arguments: &mut [String]) {
     let mut follows = false;
     for argument in arguments {
+        hide_in_url(argument);
         let name = argument.trim_start_matches('-');
         if std::mem::take(&mut follows) {
             *argument = HIDDEN.into();
@@ -37,6 +38,18 @@ pub fn hide_in_arguments(arguments: &mut [String]) {
         } else {
             follows = is_secret(name);
         }
+    }
+}
+
+/// Removes ":password" from "scheme://user:password@host" (RFC 3986, section 3.2.1).
+fn hide_in_url(text: &mut String) {
+    let Some(start) = text.find("://").map(|at| at + 3) else { return };
+    let end = text[start..].find(['/', '?', '#']).map_or(text.len(), |at| start + at);
+    let authority = &text[start..end];
+    if let Some((login, _)) = authority.rsplit_once('@')
+        && let Some(colon) = login.find(':')
+    {
+        text.replace_range(start + colon..start + login.len(), "");
     }
 }
 
@@ -69,6 +82,22 @@ fn is_secret(name: &str) -> bool {
 mod tests {
     use super::*;
     use record::{Invocation, JobRecord, SourceText};
+
+    #[test]
+    fn the_password_of_a_url_is_removed() {
+        let cases = [
+            ("--archive=postgres://me:s@cret@db:5432/runs", "--archive=postgres://me@db:5432/runs"),
+            ("mysql://me:secret@db/shop", "mysql://me@db/shop"),
+            ("postgres://me@db/a:b@c", "postgres://me@db/a:b@c"),
+            ("http://db:8080/", "http://db:8080/"),
+            ("a:b@c", "a:b@c"),
+        ];
+        for (typed, kept) in cases {
+            let mut arguments = [typed.to_owned()];
+            hide_in_arguments(&mut arguments);
+            assert_eq!(arguments[0], kept);
+        }
+    }
 
     #[test]
     fn no_secret_is_left_in_a_record() {

@@ -3,7 +3,7 @@
 use crate::error::{Refusal, describe};
 use crate::publish;
 use anyhow::Result;
-use archive::{Archive, ArchiveError, Choice, Lineage, RunId, SetId, SetInfo, Summary};
+use archive::{Archive, ArchiveError, Choice, Lineage, Location, RunId, SetId, SetInfo, Summary};
 use formats::RecordError;
 use judge::Judged;
 use record::{RecordSet, RunRecord, SavedTo};
@@ -163,12 +163,28 @@ impl RunArchive {
     }
 
     fn try_add(&mut self, record: &RunRecord) -> Result<RunId, ArchiveError> {
+        let place = self.choice.location()?.ok_or(ArchiveError::NoLocation)?;
+        match self.add_at(&place, record) {
+            Err(why) if place.server().is_some() => {
+                let waiting = place.waiting()?;
+                self.archive = Some(Archive::open(&waiting)?);
+                let added = self.add_at(&waiting, record)?;
+                let file = waiting.path.display();
+                self.notes.push(format!(
+                    "not archived yet: {why}; runs wait in {file} until a later one reaches the server, \
+                     which sends them"
+                ));
+                Ok(added)
+            }
+            added => added,
+        }
+    }
+
+    /// Adds a run to the archive that is open, or else to that of the location.
+    fn add_at(&mut self, place: &Location, record: &RunRecord) -> Result<RunId, ArchiveError> {
         let archive = match &mut self.archive {
             Some(archive) => archive,
-            None => {
-                let place = self.choice.location()?.ok_or(ArchiveError::NoLocation)?;
-                self.archive.insert(Archive::open(&place)?)
-            }
+            None => self.archive.insert(Archive::open(place)?),
         };
         self.notes.extend(archive.messages());
         let kind = self.set.kind.clone();
@@ -182,7 +198,7 @@ impl RunArchive {
                             true => None,
                             false => archive.find_set(&kind, name)?,
                         };
-                        known.map_or_else(|| archive.new_set(), Ok)?
+                        known.unwrap_or_else(SetId::random)
                     }
                 };
                 self.set_id = Some(id.clone());
@@ -221,7 +237,9 @@ impl RunArchive {
         let now = chrono::Local::now().format("%Y-%m-%dT%H-%M-%S");
         let name = format!("fathom-{}-{now}-{}.json", self.set.kind, std::process::id());
         let archive = self.choice.location().ok().flatten();
-        let beside = archive.and_then(|place| place.path.parent().map(Path::to_owned));
+        let beside = archive
+            .filter(|place| place.server().is_none())
+            .and_then(|place| place.path.parent().map(Path::to_owned));
         let here = env::current_dir().ok();
         let places = [beside.filter(|path| path.is_dir()), here, Some(env::temp_dir())];
         places.into_iter().flatten().map(|place| place.join(&name)).collect()
@@ -282,7 +300,6 @@ impl RunArchive {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use archive::Location;
 
     fn run(interrupted_by: Option<i32>, started_unix_ms: u64) -> RunRecord {
         let mut record = RunRecord { interrupted_by, ..RunRecord::default() };

@@ -1,7 +1,7 @@
 //! Object stores for tests and benchmarks: S3 with real signatures, Swift, WebDAV, another
-//! implementation of S3, and a proxy that damages answers; and a disk over NBD that lies about what it
-//! stored. All of them listen on free ports of
-//! loopback and stop when their value is dropped, also when the test fails.
+//! implementation of S3, and a proxy that damages answers; a disk over NBD that lies about what it
+//! stored; a server of PostgreSQL. All of them listen on free ports of loopback and stop when their
+//! value is dropped, also when the test fails.
 
 mod answering;
 mod children;
@@ -10,6 +10,7 @@ mod lying_disk;
 mod memory;
 mod moto;
 mod nbd;
+mod postgres;
 mod proxy;
 mod s3;
 mod serving;
@@ -22,6 +23,7 @@ pub use lying_disk::{Lie, LyingDisk};
 pub use memory::Memory;
 pub use moto::Moto;
 pub use nbd::{Nbd, NbdClient};
+pub use postgres::Postgres;
 pub use proxy::{Fault, Proxy, each, every_second, now_and_then};
 pub use s3::{S3Options, S3Server};
 pub use serving::Asked;

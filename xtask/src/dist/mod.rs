@@ -61,7 +61,9 @@ pub fn run(root: &Path, options: &Options) -> Result<()> {
         build.reproduce(&shop, &program)?;
     }
     if options.aarch64 {
-        stage::fill(&shop, &build.for_arm(&shop)?, &documents)?;
+        let program = build.for_arm(&shop)?;
+        checks::arm(&shop, &program)?;
+        stage::fill(&shop, &program, &documents)?;
         shop.tar(program::AARCH64)?;
     }
     shop.sums()

@@ -30,7 +30,10 @@ const DEBIAN: &[Package] = &[
     Package { name: "buildah", program: "buildah" },
     Package { name: "rpm", program: "rpm" },
     Package { name: "dpkg-dev", program: "dpkg-shlibdeps" },
-    Package { name: "binutils", program: "objdump" },
+    Package { name: "binutils", program: "readelf" },
+    // Run the program for ARM.
+    Package { name: "qemu-user-static", program: "qemu-aarch64-static" },
+    Package { name: "libc6-arm64-cross", program: "/usr/aarch64-linux-gnu/lib/libc.so.6" },
     Package { name: "python3-venv", program: "python3" },
 ];
 

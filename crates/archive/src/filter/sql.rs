@@ -1,7 +1,7 @@
 //! Conditions as SQL. Text from the user is always bound as a value.
 
 use super::{Condition, Filter, Operator, Subject};
-use rusqlite::types::Value;
+use rusqlite::types::{ToSql, Value};
 
 /// The end of a statement, after FROM, with its values.
 pub(crate) struct Clause {
@@ -38,11 +38,16 @@ impl Filter {
         };
         if self.limit.is_some() || self.offset > 0 {
             clause.sql += " LIMIT ? OFFSET ?";
-            let limit = self.limit.map_or(-1, |limit| limit as i64);
+            let limit = self.limit.map_or(i64::MAX, |limit| limit as i64);
             clause.values.extend([Value::Integer(limit), Value::Integer(self.offset as i64)]);
         }
         clause
     }
+}
+
+/// Values for the placeholders of a statement.
+pub(crate) fn bound(values: &[Value]) -> Vec<&dyn ToSql> {
+    values.iter().map(|value| value as &dyn ToSql).collect()
 }
 
 impl Operator {
@@ -63,8 +68,13 @@ impl Clause {
         match condition {
             Condition::Is { subject, patterns, not } => self.add_match(*subject, patterns, *not),
             Condition::Column { column, operator, limit } => {
-                self.sql += &format!("{column} {} ?", operator.sign());
-                self.values.push(Value::Real(*limit));
+                // PostgreSQL uses the index of an integer column for an integer only.
+                let (placeholder, value) = match limit.fract() == 0.0 && limit.abs() < 9e15 {
+                    true => ("?", Value::Integer(*limit as i64)),
+                    false => ("CAST(? AS DOUBLE PRECISION)", Value::Real(*limit)),
+                };
+                self.sql += &format!("{column} {} {placeholder}", operator.sign());
+                self.values.push(value);
             }
             Condition::Figure { measure, operator, limit } => {
                 self.sql += &format!(
@@ -74,7 +84,8 @@ impl Clause {
                 self.values.extend([Value::Text(measure.clone()), Value::Real(*limit)]);
             }
             Condition::Interrupted(is) => {
-                self.sql += if *is { "interrupted_by NOT NULL" } else { "interrupted_by IS NULL" };
+                self.sql +=
+                    if *is { "interrupted_by IS NOT NULL" } else { "interrupted_by IS NULL" };
             }
             Condition::Text(text) => {
                 self.sql += &format!(

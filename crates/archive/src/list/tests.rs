@@ -1,5 +1,5 @@
-use crate::testing::{HOUR_MS, START_MS, add, archive, record};
-use crate::{Archive, Filter, FindingCounts, Lineage, Now, RunId, RunOrSet, SetInfo};
+use crate::testing::{HOUR_MS, START_MS, add, archive, connection, record};
+use crate::{Archive, Filter, FindingCounts, Lineage, Now, RunId, RunOrSet, SetId, SetInfo};
 use judge::Measure;
 use record::{Cell, Coordinate, RunRecord};
 use std::time::{Duration, Instant};
@@ -100,7 +100,7 @@ fn the_set_before_is_another_of_the_same() {
     let (_directory, mut archive) = archive();
     let mut sets = Vec::new();
     for begun in [0, 5] {
-        let id = archive.new_set().unwrap();
+        let id = SetId::random();
         for round in 0..2 {
             let mut run = record("web", begun + u64::from(round));
             run.cell = Some(Cell { name: "web".into(), round, ..Cell::default() });
@@ -178,7 +178,7 @@ fn cell(name: &str, hour: u64, round: u32) -> RunRecord {
 fn names_are_ids_their_beginnings_tags_and_latest() {
     let (_directory, mut archive) = archive();
     let first = add(&mut archive, &record("alpha", 0));
-    let set = archive.new_set().unwrap();
+    let set = SetId::random();
     let together = SetInfo { id: set.clone(), seed: u64::MAX, name: "/sweeps/a".into() };
     let lineage = Lineage { kind: "sweep".into(), set: Some(together) };
     let runs = [cell("beta", 1, 0), cell("beta", 2, 1)];
@@ -223,7 +223,7 @@ fn names_are_ids_their_beginnings_tags_and_latest() {
 #[test]
 fn a_repeated_cell_replaces_the_earlier_one() {
     let (_directory, mut archive) = archive();
-    let together = SetInfo { id: archive.new_set().unwrap(), seed: 7, name: String::new() };
+    let together = SetInfo { id: SetId::random(), seed: 7, name: String::new() };
     let lineage = Lineage { kind: "sweep".into(), set: Some(together.clone()) };
     for run in [cell("a", 1, 0), cell("a", 1, 1), cell("a", 2, 0)] {
         archive.add(&run, &lineage).unwrap();
@@ -235,7 +235,7 @@ fn a_repeated_cell_replaces_the_earlier_one() {
 #[test]
 fn removing_a_run_removes_its_record_and_labels() {
     let (_directory, mut archive) = archive();
-    let together = SetInfo { id: archive.new_set().unwrap(), seed: 7, name: String::new() };
+    let together = SetInfo { id: SetId::random(), seed: 7, name: String::new() };
     let lineage = Lineage { kind: "sweep".into(), set: Some(together.clone()) };
     let gone = archive.add(&cell("a", 1, 0), &lineage).unwrap();
     archive.tag(&gone, "x").unwrap();
@@ -245,7 +245,7 @@ fn removing_a_run_removes_its_record_and_labels() {
     assert!(archive.load_set(&together.id).is_err());
     for table in ["runs", "records", "tags", "sets"] {
         let sql = format!("SELECT count(*) FROM {table}");
-        let left: i64 = archive.connection.query_row(&sql, [], |row| row.get(0)).unwrap();
+        let left: i64 = connection(&archive).query_row(&sql, [], |row| row.get(0)).unwrap();
         assert_eq!(left, i64::from(table == "runs" || table == "records"), "{table}");
     }
     assert!(archive.remove(&[stays.clone(), gone]).is_err());
@@ -256,7 +256,7 @@ fn removing_a_run_removes_its_record_and_labels() {
 fn plan(archive: &Archive, filter: &str) -> String {
     let clause = Filter::parse(filter, NOW).unwrap().clause();
     let sql = format!("EXPLAIN QUERY PLAN {}{}", super::COLUMNS, clause.sql);
-    let mut statement = archive.connection.prepare(&sql).unwrap();
+    let mut statement = connection(archive).prepare(&sql).unwrap();
     let values = rusqlite::params_from_iter(clause.values);
     let lines = statement.query_map(values, |row| row.get::<_, String>(3)).unwrap();
     lines.map(Result::unwrap).collect::<Vec<_>>().join("\n")
@@ -291,7 +291,7 @@ fn filled(archive: &mut Archive) {
     let copy = "CREATE TEMP TABLE copy AS SELECT * FROM runs WHERE number <= 100; \
          UPDATE copy SET number = NULL, id = lower(hex(randomblob(8))), started_ms = started_ms + \
          abs(random() % 360000000); INSERT INTO runs SELECT * FROM copy; DROP TABLE copy;";
-    let transaction = archive.connection.transaction().unwrap();
+    let transaction = connection(archive).unchecked_transaction().unwrap();
     transaction.execute_batch(&copy.repeat(99)).unwrap();
     for (table, columns) in
         [("facts", "name, value"), ("figures", "name, value"), ("records", "json")]

@@ -1,5 +1,5 @@
 use super::*;
-use crate::testing::{add, archive, record};
+use crate::testing::{add, archive, connection, record};
 use crate::{Archive, Filter, Lineage};
 use std::fs::OpenOptions;
 use std::io::{Seek, SeekFrom, Write};
@@ -72,7 +72,7 @@ fn files_of_other_programs_are_refused_and_left_alone() {
 fn a_newer_schema_is_refused_and_left_alone() {
     let (directory, archive) = archive();
     let location = archive.location.clone();
-    archive.connection.pragma_update(None, "user_version", 99).unwrap();
+    connection(&archive).pragma_update(None, "user_version", 99).unwrap();
     drop(archive);
     let before = fs::read(&location.path).unwrap();
     let error = Archive::open(&location).err().unwrap().to_string();
@@ -117,9 +117,9 @@ fn a_migration_that_fails_changes_nothing() {
     let newer = [SCHEMA, &steps].concat();
     assert!(open(&location, Mode::Make, &newer, &mut Vec::new()).is_err());
     let archive = Archive::open(&location).unwrap();
-    assert_eq!(version(&archive.connection).unwrap(), SCHEMA.len() as i64);
+    assert_eq!(version(connection(&archive)).unwrap(), SCHEMA.len() as i64);
     assert_eq!(archive.list(&Filter::all()).unwrap().len(), 1);
-    assert!(archive.connection.prepare("SELECT colour FROM runs").is_err());
+    assert!(connection(&archive).prepare("SELECT colour FROM runs").is_err());
 }
 
 /// Overwrites a part of a file.

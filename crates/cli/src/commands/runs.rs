@@ -1,6 +1,7 @@
 //! `fathom runs`: lists, shows, labels, exports, imports and removes archived runs.
 
 pub mod access;
+mod grant;
 mod label;
 mod rejudge;
 mod show;
@@ -22,7 +23,8 @@ Examples:
   fathom runs host=db1 since=7d
   fathom runs 'read.p99>2ms' sort=-iops
   fathom runs show latest
-  fathom runs export latest -o run.json";
+  fathom runs export latest -o run.json
+  fathom runs copy host=db1 --to=postgres://db.example/bench";
 
 /// Arguments of `fathom runs`.
 #[derive(Args)]
@@ -49,8 +51,9 @@ pub struct Arguments {
     /// Print JSON: an array of runs.
     #[arg(long)]
     json: bool,
-    /// Archive to use [default: FATHOM_ARCHIVE, or the user's archive].
-    #[arg(long, value_name = "PATH", global = true)]
+    /// Archive to use: a file, or postgres://USER@HOST/DATABASE [default: FATHOM_ARCHIVE, or the user's
+    /// archive].
+    #[arg(long, value_name = "ARCHIVE", global = true)]
     archive: Option<PathBuf>,
 }
 
@@ -69,6 +72,10 @@ enum Verb {
     /// Import runs into the archive: records and sets of fathom, directories of sweeps, JSON and JSON+
     /// of fio 3. Runs that are already there are skipped.
     Import(transfer::Import),
+    /// Copy runs with their labels to another archive; those that are there are skipped.
+    Copy(transfer::Copy),
+    /// Let a role of a server of PostgreSQL read the archive there, or add to it.
+    Grant(grant::Arguments),
     /// Judge archived runs again by the rules of this version, and show which verdicts changed.
     Rejudge(rejudge::Arguments),
 }
@@ -88,13 +95,16 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
         Some(Verb::Rm(arguments)) => label::remove(arguments, &choice),
         Some(Verb::Export(arguments)) => transfer::export(arguments, &choice),
         Some(Verb::Import(arguments)) => transfer::import(arguments, &choice),
+        Some(Verb::Copy(arguments)) => transfer::copy(arguments, &choice),
+        Some(Verb::Grant(arguments)) => grant::main(arguments, &choice),
         Some(Verb::Rejudge(arguments)) => rejudge::main(arguments, &choice),
     };
     done.map(|()| 0)
 }
 
 /// The verbs.
-const VERBS: [&str; 7] = ["show", "tag", "note", "rm", "export", "import", "rejudge"];
+const VERBS: [&str; 9] =
+    ["show", "tag", "note", "rm", "export", "import", "copy", "grant", "rejudge"];
 
 fn list(arguments: &Arguments, choice: &Choice) -> Result<()> {
     if let Some(verb) = arguments.filter.iter().find(|word| VERBS.contains(&word.as_str())) {

@@ -55,8 +55,9 @@ pub struct Arguments {
     /// Let pages start jobs that are typed there, as this user and with all guards of fathom run.
     #[arg(long)]
     allow_run: bool,
-    /// Archive to serve [default: FATHOM_ARCHIVE, or the user's archive].
-    #[arg(long, value_name = "FILE")]
+    /// Archive to serve: a file, or postgres://USER@HOST/DATABASE [default: FATHOM_ARCHIVE, or the user's
+    /// archive].
+    #[arg(long, value_name = "ARCHIVE")]
     archive: Option<PathBuf>,
 }
 

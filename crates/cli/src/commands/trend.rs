@@ -41,8 +41,9 @@ pub struct Arguments {
     /// Print JSON: an array of trends.
     #[arg(long)]
     json: bool,
-    /// Archive to use [default: FATHOM_ARCHIVE, or the user's archive].
-    #[arg(long, value_name = "PATH")]
+    /// Archive to use: a file, or postgres://USER@HOST/DATABASE [default: FATHOM_ARCHIVE, or the user's
+    /// archive].
+    #[arg(long, value_name = "ARCHIVE")]
     archive: Option<PathBuf>,
 }
 

@@ -4,6 +4,7 @@
 mod common;
 
 mod archive;
+mod archive_server;
 mod metrics;
 mod report;
 mod report_browser;

@@ -17,7 +17,7 @@ pub struct AppFixture {
     pub databases: Vec<DatabaseTarget>,
     /// The server of --dsn, a connection to it, and the name of the table. Its password must not get
     /// into a record.
-    pub user_server: Option<(Dsn, Connection, String)>,
+    pub user_server: Option<(Connection, String)>,
 }
 
 impl AppFixture {
@@ -56,7 +56,7 @@ impl AppFixture {
         let table = format!("fathom_app_{}_{:08x}", std::process::id(), runner::fresh_seed());
         apps::drop_table(&connection, &table)
             .map_err(|failure| refused(Failure(format!("--dsn={}: {failure}", dsn.shown()))))?;
-        self.user_server = Some((dsn, connection.clone(), table.clone()));
+        self.user_server = Some((connection.clone(), table.clone()));
         Ok(DatabaseTarget { connection, table, restarts: false })
     }
 

@@ -5,8 +5,8 @@ use super::fixture::AppFixture;
 use crate::output::say;
 use crate::suites::{self, SuiteOptions, scratch::Scratch};
 use anyhow::Result;
+use apps::Failure;
 use apps::work::{AppRequest, PlannedPhase};
-use apps::{Dsn, Failure};
 use job::Invocation;
 use record::{Message, RunRecord, Work};
 use runner::Runner;
@@ -86,22 +86,12 @@ impl<'a> PhaseTask<'a> {
 
     /// Drops the table and stops the servers. Returns why a phase could not be prepared, if so.
     pub fn close(mut self) -> Option<Failure> {
-        if let Some((_, connection, table)) = self.fixture.user_server.take()
+        if let Some((connection, table)) = self.fixture.user_server.take()
             && let Err(failure) = apps::drop_table(&connection, &table)
         {
             say(&format!("cannot drop the table {table}: {failure}; drop it by hand\n"));
         }
         self.fixture_failure
-    }
-}
-
-/// Removes the password of --dsn from a command line.
-fn hide_password(arguments: &mut [String], dsn: &Dsn) {
-    for argument in arguments {
-        let value = argument.strip_prefix("--dsn=").unwrap_or(argument);
-        if Dsn::parse(value).as_ref() == Ok(dsn) {
-            *argument = argument.replace(value, &dsn.shown());
-        }
     }
 }
 
@@ -121,9 +111,6 @@ impl runner::SuiteTask for PhaseTask<'_> {
             record.messages.push(Message::error(name, failure.clone()));
         }
         record.work = work;
-        if let Some((dsn, ..)) = &self.fixture.user_server {
-            hide_password(&mut record.invocation.arguments, dsn);
-        }
     }
 }
 
@@ -165,23 +152,4 @@ fn missing_result(record: &RunRecord) -> String {
         record.messages.iter().rev().find(|message| message.text.contains("ended with"));
     let ended = ended_with.map_or("it ended", |message| message.text.as_str());
     format!("{ended} before it returned a result")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn passwords_are_removed_from_command_lines() {
-        let url = "postgres://me:secret@db/shop";
-        let dsn = Dsn::parse(url).unwrap();
-        let mut line = ["fathom", "app", "postgres", "--dsn", url, &format!("--dsn={url}"), "."]
-            .map(str::to_owned);
-        hide_password(&mut line, &dsn);
-        let shown = "postgres://me@db/shop";
-        assert_eq!(
-            line.to_vec(),
-            ["fathom", "app", "postgres", "--dsn", shown, &format!("--dsn={shown}"), "."]
-        );
-    }
 }

@@ -1,9 +1,9 @@
-//! `fathom runs export` and `fathom runs import`.
+//! `fathom runs export`, `fathom runs import` and `fathom runs copy`.
 
-use super::access::{location, open, refused};
+use super::access::{filter, location, open, refused};
 use crate::archived;
 use crate::output::{describe, say};
-use ::archive::{Archive, Choice, Lineage, RunId, SetInfo, Summary};
+use ::archive::{Archive, Choice, Copied, Lineage, RunId, SetId, SetInfo, Summary};
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use formats::export::{Named, Table};
@@ -54,6 +54,38 @@ fn output(text: &str) -> Result<(PathBuf, Form), String> {
         Some("parquet") => Ok((path, Form::Parquet)),
         _ => Err("expected a name that ends in .json, .csv or .parquet".into()),
     }
+}
+
+/// Arguments of `fathom runs copy`.
+#[derive(Args)]
+pub struct Copy {
+    /// Copy only runs that match all of these words.
+    #[arg(value_name = "FILTER")]
+    filter: Vec<String>,
+    /// Archive to copy to: a file, or postgres://USER@HOST/DATABASE.
+    #[arg(long, value_name = "ARCHIVE")]
+    to: PathBuf,
+}
+
+/// Copies runs to another archive, the oldest first.
+///
+/// # Errors
+/// When one of the archives cannot be used.
+pub fn copy(arguments: &Copy, choice: &Choice) -> Result<()> {
+    let source = open(choice)?;
+    let ids = source.ids(&filter(&arguments.filter)?).map_err(refused)?;
+    let place = Choice::At(arguments.to.clone());
+    let mut target = Archive::open(&location(&place)?).map_err(refused)?;
+    target.messages().iter().for_each(|message| say(&format!("fathom: {message}\n")));
+    let oldest_first: Vec<RunId> = ids.into_iter().rev().collect();
+    let Copied { copied, skipped } = target.copy_from(&source, &oldest_first).map_err(refused)?;
+    let known = match skipped {
+        0 => String::new(),
+        skipped => format!(", {} there already", counted(skipped as usize, "run")),
+    };
+    let to = target.path().display();
+    say(&format!("{to}: {} copied{known}\n", counted(copied as usize, "run")));
+    Ok(())
 }
 
 /// Writes the runs of all names to one file.
@@ -237,10 +269,7 @@ fn lineage(archive: &Archive, set: &RecordSet, file: &Path, known: &[RunId]) -> 
         Some(id) => archive.row(id).map_err(refused)?.set,
         None => None,
     };
-    let id = match of_known {
-        Some(id) => id,
-        None => archive.new_set().map_err(refused)?,
-    };
+    let id = of_known.unwrap_or_else(SetId::random);
     let together = SetInfo { id, seed: set.seed, name };
     Ok(Lineage { kind: set.kind.clone(), set: Some(together) })
 }
