@@ -6,6 +6,7 @@ mod value;
 pub(crate) use sql::bound;
 pub use value::Now;
 
+use crate::SetId;
 use crate::search_terms::{MULTI_VALUED, size};
 use judge::Measure;
 
@@ -172,6 +173,20 @@ impl Filter {
     /// Every run, the latest first.
     pub fn all() -> Filter {
         Filter::default()
+    }
+
+    /// The same with another limit and offset.
+    pub fn page(&self, limit: Option<u64>, offset: u64) -> Filter {
+        Filter { limit, offset, ..self.clone() }
+    }
+
+    /// The same, of the runs of a set.
+    pub fn in_set(&self, set: &SetId) -> Filter {
+        let subject = Subject::Column("set_id");
+        let mut filter = self.clone();
+        let patterns = vec![set.to_string()];
+        filter.conditions.push(Condition::Is { subject, patterns, not: false });
+        filter
     }
 
     /// Whether the filter matches every run.

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// SQL scripts. The script at an index migrates an archive from the schema of that number to the next.
-pub(crate) const SCHEMA: &[&str] = &[include_str!("schema/1.sql")];
+pub(crate) const SCHEMA: &[&str] = &[include_str!("schema/1.sql"), include_str!("schema/2.sql")];
 
 /// "fthm" in the header identifies an archive (sqlite.org/fileformat.html, application ID).
 pub(crate) const APPLICATION: i32 = i32::from_be_bytes(*b"fthm");

@@ -6,6 +6,9 @@ use judge::trend::{RUNS_MAX, Run, Trend};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
+/// The latest runs of a filter that are looked at. A million of them would take minutes.
+const LATEST_MAX: u64 = 20_000;
+
 /// Trends of the runs that a filter selects.
 pub struct Trends {
     /// One for each job, workload and host. The one with the most runs comes first.
@@ -14,6 +17,8 @@ pub struct Trends {
     pub skipped_workloads: usize,
     /// Number of runs that were left out because they had errors or were interrupted.
     pub broken_runs: usize,
+    /// Number of older runs that were not looked at.
+    pub older_runs: u64,
 }
 
 impl Archive {
@@ -28,11 +33,16 @@ impl Archive {
         measure: &Measure,
         runs_max: usize,
     ) -> Result<Trends, ArchiveError> {
-        let values: HashMap<_, f64> = self.figures(filter, measure)?.into_iter().collect();
-        let (complete, broken): (Vec<Row>, Vec<Row>) = self
-            .list(filter)?
-            .into_iter()
-            .partition(|row| row.errors == 0 && row.interrupted_by.is_none());
+        let mut latest = filter.clone();
+        latest.limit = Some(filter.limit.unwrap_or(u64::MAX).min(LATEST_MAX));
+        let rows = self.list(&latest)?;
+        let older_runs = match rows.len() as u64 == LATEST_MAX && filter.limit.is_none() {
+            true => self.count(filter)?.saturating_sub(LATEST_MAX),
+            false => 0,
+        };
+        let values: HashMap<_, f64> = self.figures(&latest, measure)?.into_iter().collect();
+        let (complete, broken): (Vec<Row>, Vec<Row>) =
+            rows.into_iter().partition(|row| row.errors == 0 && row.interrupted_by.is_none());
         let mut by_workload: BTreeMap<String, Vec<(Row, f64)>> = BTreeMap::new();
         for row in complete {
             if let Some(value) = values.get(&row.id) {
@@ -60,7 +70,7 @@ impl Archive {
             trends.push(Trend::new(workload, measure.clone(), runs.collect(), load)?);
         }
         let skipped_workloads = workloads - trends.len();
-        Ok(Trends { trends, skipped_workloads, broken_runs: broken.len() })
+        Ok(Trends { trends, skipped_workloads, broken_runs: broken.len(), older_runs })
     }
 }
 

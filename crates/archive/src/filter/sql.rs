@@ -34,7 +34,7 @@ impl Filter {
         let column = self.sort.column;
         clause.sql += &match column {
             "started_ms" => format!(" ORDER BY started_ms {direction}, number {direction}"),
-            _ => format!(" ORDER BY {column} IS NULL, {column} {direction}, number DESC"),
+            _ => format!(" ORDER BY {column} {direction} NULLS LAST, number DESC"),
         };
         if self.limit.is_some() || self.offset > 0 {
             clause.sql += " LIMIT ? OFFSET ?";
@@ -100,36 +100,68 @@ impl Clause {
 
     /// Adds the condition that one of the values matches one of the patterns, or none with `not`.
     fn add_match(&mut self, subject: Subject, patterns: &[String], not: bool) {
-        let like = |column: &str| {
-            vec![format!("{column} LIKE ? ESCAPE '\\'"); patterns.len()].join(" OR ")
+        let values = match subject {
+            Subject::Column(column @ ("id" | "set_id")) => Test::begins_with(column, patterns),
+            // A comparison with NULL is never true, even after NOT.
+            Subject::Column("cell") => Test::matches("coalesce(cell, '')", patterns),
+            Subject::Column(column) => Test::matches(column, patterns),
+            Subject::Fact(_) => Test::matches("value", patterns),
+            Subject::Tag => Test::matches("tag", patterns),
         };
         if not {
             self.sql += "NOT ";
         }
-        match subject {
-            Subject::Column(column) => {
-                // A comparison with NULL is never true, even after NOT.
-                self.sql += &format!("({})", like(&format!("coalesce({column}, '')")));
-            }
+        let test = values.sql;
+        self.sql += &match subject {
+            Subject::Column(_) => format!("({test})"),
             Subject::Fact(name) => {
-                self.sql += &format!(
-                    "EXISTS (SELECT 1 FROM facts WHERE run = number AND name = '{name}' AND ({}))",
-                    like("value")
-                );
+                format!("number IN (SELECT run FROM facts WHERE name = '{name}' AND ({test}))")
             }
-            Subject::Tag => {
-                self.sql += &format!(
-                    "EXISTS (SELECT 1 FROM tags WHERE run = number AND ({}))",
-                    like("tag")
-                );
-            }
-        }
-        let matches_prefix = matches!(subject, Subject::Column("id" | "set_id"));
-        let pattern = |pattern: &String| {
-            let end = if matches_prefix { "%" } else { "" };
-            Value::Text(escaped(pattern, true) + end)
+            Subject::Tag => format!("number IN (SELECT run FROM tags WHERE {test})"),
         };
-        self.values.extend(patterns.iter().map(pattern));
+        self.values.extend(values.values);
+    }
+}
+
+/// Whether a text matches one of several patterns.
+struct Test {
+    sql: String,
+    values: Vec<Value>,
+}
+
+impl Test {
+    /// Patterns with * and ?. An index finds patterns without those.
+    fn matches(column: &str, patterns: &[String]) -> Test {
+        let (sql, text): (String, fn(&String) -> String) =
+            match patterns.iter().any(|pattern| pattern.contains(['*', '?'])) {
+                true => {
+                    let like = format!("{column} LIKE ? ESCAPE '\\'");
+                    (vec![like; patterns.len()].join(" OR "), |pattern| escaped(pattern, true))
+                }
+                false => {
+                    let any = vec!["lower(?)"; patterns.len()].join(", ");
+                    (format!("lower({column}) IN ({any})"), String::clone)
+                }
+            };
+        Test { sql, values: patterns.iter().map(|pattern| Value::Text(text(pattern))).collect() }
+    }
+
+    /// First digits of ids, which an index finds, or patterns of them.
+    fn begins_with(column: &str, digits: &[String]) -> Test {
+        if !digits.iter().all(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit())) {
+            let open: Vec<String> = digits.iter().map(|digits| format!("{digits}*")).collect();
+            return Test::matches(&format!("coalesce({column}, '')"), &open);
+        }
+        let range = format!("({column} >= ? AND {column} < ?)");
+        // 'g' comes after every digit.
+        let values = digits.iter().map(|digits| digits.to_lowercase()).flat_map(|digits| {
+            let end = format!("{digits}g");
+            [Value::Text(digits), Value::Text(end)]
+        });
+        // Runs of no set are in none, even after NOT.
+        let any = vec![range; digits.len()].join(" OR ");
+        let sql = format!("{column} IS NOT NULL AND ({any})");
+        Test { sql, values: values.collect() }
     }
 }
 

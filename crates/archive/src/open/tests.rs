@@ -97,8 +97,9 @@ fn an_archive_with_an_older_schema_is_copied_and_migrated() {
     assert_eq!(colour, "green");
     assert_eq!(version(&connection).unwrap(), newer.len() as i64);
     drop(connection);
+    let mark = format!(".schema-{}-", SCHEMA.len());
     let backup: Vec<String> =
-        names(directory.path()).into_iter().filter(|name| name.contains(".schema-1-")).collect();
+        names(directory.path()).into_iter().filter(|name| name.contains(&mark)).collect();
     assert_eq!(backup.len(), 1);
     assert!(messages[0].contains(&backup[0]), "{messages:?}");
     let old = Location::explicit(directory.path().join(&backup[0]));

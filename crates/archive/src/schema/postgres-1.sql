@@ -1,4 +1,4 @@
--- The tables of 1.sql for PostgreSQL. Texts are in the order of their bytes, as in SQLite.
+-- The tables of 1.sql and 2.sql for PostgreSQL. Texts are in the order of their bytes, as in SQLite.
 CREATE SCHEMA fathom;
 SET LOCAL search_path TO fathom;
 CREATE TABLE schema_version (version BIGINT NOT NULL);
@@ -74,11 +74,14 @@ CREATE TABLE runs (
 );
 CREATE INDEX runs_by_time ON runs (started_ms, number);
 CREATE INDEX runs_by_set ON runs (set_id);
-CREATE INDEX runs_by_host ON runs (host);
-CREATE INDEX runs_by_kind ON runs (kind);
+CREATE INDEX runs_by_host ON runs (lower(host), started_ms);
+CREATE INDEX runs_by_kind ON runs (lower(kind), started_ms);
 CREATE INDEX runs_by_iops ON runs (iops);
+CREATE INDEX runs_by_iops_from_the_largest ON runs (iops DESC NULLS LAST);
 CREATE INDEX runs_by_bandwidth ON runs (bandwidth);
+CREATE INDEX runs_by_bandwidth_from_the_largest ON runs (bandwidth DESC NULLS LAST);
 CREATE INDEX runs_by_p99 ON runs (p99_ns);
+CREATE INDEX runs_by_p99_from_the_largest ON runs (p99_ns DESC NULLS LAST);
 
 -- The record of a run: its JSON, compressed as gzip does.
 CREATE TABLE records (
@@ -95,6 +98,8 @@ CREATE TABLE facts (
     PRIMARY KEY (run, name, value)
 );
 
+CREATE INDEX facts_by_value ON facts (name, lower(value), run);
+
 -- Figures by the names of 'fathom plot --metric': 'iops', 'read.p99', 'sync.mean'; rates in I/Os or
 -- bytes a second, latencies in nanoseconds.
 CREATE TABLE figures (
@@ -110,3 +115,4 @@ CREATE TABLE tags (
     PRIMARY KEY (run, tag)
 );
 CREATE INDEX tags_by_tag ON tags (tag);
+CREATE INDEX tags_by_lower_case ON tags (lower(tag), run);

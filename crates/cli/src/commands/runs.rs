@@ -10,12 +10,15 @@ mod transfer;
 use crate::output::{Output, say};
 use access::{filter, location, refused, terminal_style};
 use anyhow::Result;
-use archive::{Archive, Choice, Row};
+use archive::{Archive, Choice, Filter, Row, SetId};
 use clap::{Args, Subcommand};
 use report::runs::RunRow;
 use runner::Refusal;
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::path::PathBuf;
+
+/// Runs that are read at once.
+const PAGE: u64 = 200;
 
 /// The examples in the help, above the options.
 const EXAMPLES: &str = "\
@@ -114,21 +117,28 @@ fn list(arguments: &Arguments, choice: &Choice) -> Result<()> {
         return Err(Refusal::usage(text));
     }
     let filter = filter(&arguments.filter)?;
-    let rows = match Archive::open_existing(&location(choice)?) {
-        Ok(archive) => archive.list(&filter).map_err(refused)?,
+    let archive = match Archive::open_existing(&location(choice)?) {
+        Ok(archive) => Some(archive),
         Err(error @ archive::ArchiveError::Missing { .. }) => {
             say(&format!("fathom: {error}\n"));
-            Vec::new()
+            None
         }
         Err(error) => return Err(refused(error)),
     };
     let mut output = Output::Stdout;
     let most = if arguments.limit == 0 { usize::MAX } else { arguments.limit };
+    let rows = |most: usize| match &archive {
+        Some(archive) => archive.list(&at_most(&filter, most)).map_err(refused),
+        None => Ok(Vec::new()),
+    };
     if arguments.json {
-        let rows = &rows[..rows.len().min(most)];
-        return output.write(&(serde_json::to_string_pretty(rows)? + "\n"));
+        return output.write(&(serde_json::to_string_pretty(&rows(most)?)? + "\n"));
     }
-    let lines = if arguments.all { rows.iter().map(listed).collect() } else { fold_sets(&rows) };
+    // One more than is shown tells whether there are more.
+    let lines = match &archive {
+        Some(archive) if !arguments.all => folded(archive, &filter, most.saturating_add(1))?,
+        _ => rows(most.saturating_add(1))?.iter().map(listed).collect(),
+    };
     if lines.is_empty() {
         let what = if filter.matches_all() { "No runs." } else { "No runs match." };
         return output.write(&format!("{what}\n"));
@@ -136,9 +146,8 @@ fn list(arguments: &Arguments, choice: &Choice) -> Result<()> {
     let shown = &lines[..lines.len().min(most)];
     output.write(&report::runs::list(shown, &terminal_style(&output)))?;
     if shown.len() < lines.len() {
-        let count = lines.len();
         say(&format!(
-            "{} of {count} lines; --limit=0 shows all, FILTER words select fewer\n",
+            "there are more than these {} lines; --limit=0 shows all, FILTER words select fewer\n",
             shown.len()
         ));
     }
@@ -168,24 +177,42 @@ pub fn listed(row: &Row) -> RunRow {
     }
 }
 
-/// One line per set of runs, at the position of its first run.
-fn fold_sets(rows: &[Row]) -> Vec<RunRow> {
-    let mut lines: Vec<Vec<&Row>> = Vec::new();
-    let mut sets: HashMap<&str, usize> = HashMap::new();
-    for row in rows {
-        match row.set.as_ref().map(|set| *sets.entry(set.as_str()).or_insert(lines.len())) {
-            Some(at) if at < lines.len() => lines[at].push(row),
-            _ => lines.push(vec![row]),
+fn at_most(filter: &Filter, most: usize) -> Filter {
+    let limit = filter.limit.unwrap_or(u64::MAX).min(most as u64);
+    filter.page((limit < u64::MAX).then_some(limit), filter.offset)
+}
+
+/// At most so many lines, one per set of runs, at the position of its first run. Of a large archive, only
+/// the runs of these lines are read.
+fn folded(archive: &Archive, filter: &Filter, most: usize) -> Result<Vec<RunRow>> {
+    let mut firsts: Vec<Row> = Vec::new();
+    let mut sets: HashSet<SetId> = HashSet::new();
+    let mut read = 0;
+    loop {
+        let left = filter.limit.map_or(u64::MAX, |limit| limit - read);
+        let page = filter.page(Some(left.min(PAGE)), filter.offset + read);
+        let page = archive.list(&page).map_err(refused)?;
+        read += page.len() as u64;
+        let is_last = (page.len() as u64) < PAGE;
+        firsts.extend(
+            page.into_iter().filter(|row| row.set.clone().is_none_or(|set| sets.insert(set))),
+        );
+        if is_last || firsts.len() >= most {
+            break;
         }
     }
-    let line = |rows: Vec<&Row>| match (&rows[..], &rows[0].set) {
-        ([_, _, ..], Some(set)) => {
-            let cell = |row: &Row| row.cell.clone().unwrap_or_default();
-            let members: Vec<(RunRow, String)> =
-                rows.iter().map(|row| (listed(row), cell(row))).collect();
-            report::runs::together(set.short(), &members)
-        }
-        _ => listed(rows[0]),
-    };
-    lines.into_iter().map(line).collect()
+    firsts.truncate(most);
+    firsts.into_iter().map(|row| line(archive, filter, row)).collect()
+}
+
+/// The line of a run, or of its set with all runs that match.
+fn line(archive: &Archive, filter: &Filter, first: Row) -> Result<RunRow> {
+    let Some(set) = &first.set else { return Ok(listed(&first)) };
+    let rows = archive.list(&filter.in_set(set).page(None, 0)).map_err(refused)?;
+    if rows.len() < 2 {
+        return Ok(listed(&first));
+    }
+    let cell = |row: &Row| row.cell.clone().unwrap_or_default();
+    let members: Vec<(RunRow, String)> = rows.iter().map(|row| (listed(row), cell(row))).collect();
+    Ok(report::runs::together(set.short(), &members))
 }

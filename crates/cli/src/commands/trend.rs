@@ -54,10 +54,16 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     let choice = Choice::from_options(arguments.archive.as_deref(), false);
     let (archive, filter) = (open(&choice)?, filter(&words)?);
     let trends = archive.trends(&filter, &arguments.metric, usize::MAX);
-    let Trends { trends, broken_runs, .. } = trends.map_err(refused)?;
+    let Trends { trends, broken_runs, older_runs, .. } = trends.map_err(refused)?;
     if broken_runs > 0 {
         let plural = if broken_runs == 1 { "" } else { "s" };
         say(&format!("fathom: {broken_runs} run{plural} with errors or interrupted left out\n"));
+    }
+    if older_runs > 0 {
+        say(&format!(
+            "fathom: {older_runs} older runs that match were not looked at; FILTER words, such as \
+             until=2026-06-01, select others\n"
+        ));
     }
     let Some(longest) = trends.first() else {
         if archive.count(&filter).is_ok_and(|count| count == 0) {

@@ -52,13 +52,17 @@ pub async fn page(
     Query(query): Query<TrendsQuery>,
 ) -> Result<Html<String>, Failure> {
     site.archived(move |site, archive| {
-        let Trends { trends, skipped_workloads, broken_runs } = query.trends(archive, DRAWN)?;
+        let Trends { trends, skipped_workloads, broken_runs, older_runs } =
+            query.trends(archive, DRAWN)?;
         let body = html! {
             h1 { "Trends" }
             (search(&query))
             @if trends.is_empty() { p { "No run that matches has this figure." } }
             @if broken_runs > 0 {
                 p.muted { (broken_runs) " with errors or interrupted left out." }
+            }
+            @if older_runs > 0 {
+                p.muted { (older_runs) " older runs that match were not looked at." }
             }
             @for trend in &trends { (one(trend)) }
             @if skipped_workloads > 0 {
