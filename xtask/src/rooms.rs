@@ -180,6 +180,13 @@ pub const ROOMS: &[Room] = &[
         ],
     ),
     room(
+        "running",
+        "fleet",
+        "ranks that an MPI launcher started: messages, clocks, barriers, the sum of their records",
+        "print, know jobs",
+        &["record", "engine", "judge", "runner"],
+    ),
+    room(
         "other tools",
         "compat",
         "DISKSPD, IOR, mdtest, IOzone, dd, hdparm: their options to jobs, results to their layouts",

@@ -43,3 +43,4 @@ pub use interim::INTERIM_CHECK;
 pub use logbook::Logbook;
 pub use run::{Outcome, Run, Watcher};
 pub use run_shared::{Event, HostHooks, PhaseStarts, PrepareMachine, RunDelay};
+pub use sys::mpi::{Family as MpiFamily, Mpi};

@@ -10,6 +10,14 @@ impl Host {
         self.text("/proc/sys/kernel/random/boot_id").filter(|id| !id.is_empty())
     }
 
+    /// What identifies the monotonic clock of this process: equal texts, one clock. A time namespace
+    /// has its own (time_namespaces(7)). Empty if the boot has no id.
+    pub fn clock_id(&self) -> String {
+        let Some(boot) = self.boot_id() else { return String::new() };
+        let namespace = std::fs::read_link(self.real("/proc/self/ns/time")).unwrap_or_default();
+        format!("{boot} {}", namespace.display())
+    }
+
     /// Start time of a process in clock ticks since boot (proc_pid_stat(5), field 22). With the
     /// process id it identifies a process. `None` if there is no such process, or only a zombie.
     pub fn process_start(&self, pid: u32) -> Option<u64> {

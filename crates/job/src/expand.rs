@@ -1,5 +1,5 @@
-//! Replaces variables of the environment (`${NAME}`) and the keywords `$pagesize`, `$mb_memory` and
-//! `$ncpus` in values, and evaluates arithmetic with them.
+//! Replaces variables of the environment (`${NAME}`) and the keywords `$pagesize`, `$mb_memory`,
+//! `$ncpus`, `$rank`, `$ranks` and `$host` in values, and evaluates arithmetic with them.
 //!
 //! `$jobname`, `$jobnum` and `$filenum` are left as they are: they are replaced when the files of a
 //! job are named.
@@ -7,7 +7,7 @@
 use crate::value::{self, Units};
 
 /// The values of the keywords.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Keywords {
     /// `$pagesize`: memory page, bytes.
     pub page_size: u64,
@@ -15,6 +15,19 @@ pub struct Keywords {
     pub memory_mib: u64,
     /// `$ncpus`: CPUs online.
     pub cpus: u64,
+    /// The place among several ranks; `None`: the keywords for it are left as they are.
+    pub place: Option<RankPlace>,
+}
+
+/// The place of this process among those that an MPI launcher started.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RankPlace {
+    /// `$rank`: its number, from 0.
+    pub rank: u32,
+    /// `$ranks`: how many there are.
+    pub ranks: u32,
+    /// `$host`: the name of its host.
+    pub host: String,
 }
 
 impl Keywords {
@@ -24,10 +37,17 @@ impl Keywords {
     pub fn expand(&self, value: &str) -> String {
         let pairs =
             [("$pagesize", self.page_size), ("$mb_memory", self.memory_mib), ("$ncpus", self.cpus)];
+        let pairs = pairs.map(|(name, number)| (name, number.to_string()));
+        // "$ranks" first: it begins with "$rank".
+        let place = self.place.iter().flat_map(|place| {
+            let numbers = [("$ranks", place.ranks), ("$rank", place.rank)];
+            let numbers = numbers.map(|(name, number)| (name, number.to_string()));
+            numbers.into_iter().chain([("$host", place.host.clone())])
+        });
         let mut replaced = value.to_string();
-        for (name, number) in pairs {
+        for (name, text) in pairs.into_iter().chain(place) {
             if replaced.contains(name) {
-                replaced = replaced.replace(name, &number.to_string());
+                replaced = replaced.replace(name, &text);
             }
         }
         if replaced == value {
@@ -66,7 +86,8 @@ fn calculate(text: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    const KEYWORDS: Keywords = Keywords { page_size: 4096, memory_mib: 24105, cpus: 2 };
+    const KEYWORDS: Keywords =
+        Keywords { page_size: 4096, memory_mib: 24105, cpus: 2, place: None };
 
     #[test]
     fn keywords_are_replaced_and_calculated() {

@@ -106,6 +106,8 @@ pub struct Invocation {
     pub live: Option<bool>,
     /// Address at which metrics of the run are served, as typed.
     pub metrics: Option<String>,
+    /// How long the ranks that an MPI launcher started wait for each other; `None`: a minute.
+    pub rank_timeout: Option<Nanos>,
     /// Time between two interim reports.
     pub status_interval: Option<Nanos>,
     /// The profile: a workload of another tool.

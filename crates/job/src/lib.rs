@@ -27,7 +27,7 @@ pub mod value;
 
 pub use command_line::{parse, parse_instead, parse_with};
 pub use error::{JobError, JobErrors, Origin};
-pub use expand::Keywords;
+pub use expand::{Keywords, RankPlace};
 pub use invocation::{
     Action, Client, Dialect, Eta, IdleProf, Inputs, Invocation, Override, Trigger,
 };

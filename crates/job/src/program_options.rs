@@ -220,6 +220,9 @@ pub const OPTIONS: &[ProgramOption] = options! {
     "example" => text!(example, "the name of an example").value("NAME").ours(),
     /// Samples of the machine per second; 0: only before and after
     "sample-hz" => set(sample_hz).value("NUMBER").ours().sent(),
+    /// Under mpirun: give a rank up that was not heard of for this long (60s)
+    "rank-timeout" => sets!(|run, value| run.rank_timeout = interval(value, 1000)?)
+        .value("TIME").ours(),
     /// Sample which code uses the CPUs, of servers on this machine too
     "cpu-profile" => switch!(cpu_profile).ours().sent(),
     /// Time each layer of the I/Os with BPF; needs root or capabilities

@@ -274,6 +274,7 @@ fn keywords_and_variables_expand_as_in_fio() {
         page_size: number("$pagesize"),
         memory_mib: number("$mb_memory"),
         cpus: number("$ncpus"),
+        place: None,
     };
     for value in [
         "$pagesize",
@@ -301,7 +302,7 @@ fn keywords_and_variables_expand_as_in_fio() {
         let theirs = shown(&format!("[a]\nname={value}\n"));
         let mut texts = Texts::one(format!("[a]\nname={value}\n"));
         texts.variables.insert("FATHOM_K".into(), "4k".into());
-        texts.keywords = keywords;
+        texts.keywords = keywords.clone();
         assert_eq!(
             ours(&["--showcmd", "quick.fio"], &texts),
             Ok(Action::ShowCmd(theirs)),

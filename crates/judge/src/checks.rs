@@ -16,8 +16,10 @@ mod direct_not_direct;
 mod env_changed;
 mod errors;
 mod fsync_implausible;
+mod hosts_differ;
 mod interrupts_on_one_cpu;
 mod misaligned;
+mod missing_ranks;
 mod mount_options;
 pub(crate) mod never_written;
 pub(crate) mod noisy_neighbour;
@@ -35,6 +37,7 @@ pub(crate) mod server_on_this_host;
 mod server_throttles;
 mod smaller_than_memory;
 mod stolen_time;
+mod straggler;
 mod tail_in_bursts;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -51,7 +54,8 @@ pub use env_changed::{Difference, environment_differences};
 
 use crate::case::Case;
 use crate::finding::Finding;
-use record::{RecordSet, RunRecord};
+use crate::fleet::named;
+use record::{Fleet, RankRecord, RecordSet, RunRecord};
 use std::cmp::Reverse;
 
 /// Every check, in the order of docs/CHECKS.md.
@@ -95,6 +99,9 @@ pub const ALL: &[&Check] = &[
     &runs_vary::CHECK,
     &env_changed::CHECK,
     &errors::CHECK,
+    &missing_ranks::CHECK,
+    &straggler::CHECK,
+    &hosts_differ::CHECK,
 ];
 
 /// Former ids of checks, each with its id of today. Filters accept both.
@@ -104,12 +111,67 @@ pub const FORMER_IDS: [(&str, &str); 1] = [("depth-costume", depth_beyond_knee::
 /// evidence of an imported record as an observation.
 const FOR_IMPORTS: [&str; 3] = [errors::CHECK.id, too_few_samples::CHECK.id, too_short::CHECK.id];
 
+/// Checks of the ranks of a fleet together. Each rank looks at its own host; the sum of all ranks does not
+/// fit the evidence of one host.
+const FOR_FLEETS: [&str; 3] =
+    [missing_ranks::CHECK.id, straggler::CHECK.id, hosts_differ::CHECK.id];
+
 /// The findings of all checks, the most severe first, within one severity in the order of [`ALL`].
 /// Equal findings about several jobs are merged.
 pub(crate) fn look(case: &Case) -> Vec<Finding> {
+    if let Some(fleet) = &case.record.fleet {
+        let own = ALL.iter().filter(|check| FOR_FLEETS.contains(&check.id));
+        let own = own.flat_map(|check| check.findings(case));
+        return arranged(own.chain(findings_of_ranks(fleet)));
+    }
     let is_imported = case.record.origin.is_some();
     let has_evidence = |check: &&&Check| !is_imported || FOR_IMPORTS.contains(&check.id);
     arranged(ALL.iter().filter(has_evidence).flat_map(|check| check.findings(case)))
+}
+
+/// What the checks of the ranks found, those of one check about the same jobs together.
+fn findings_of_ranks(fleet: &Fleet) -> Vec<Finding> {
+    let mut found: Vec<(Vec<&RankRecord>, Finding)> = Vec::new();
+    let all = fleet.ranks.iter().flat_map(|rank| rank.findings.iter().map(move |f| (rank, f)));
+    // To a rank, others on its host are strangers.
+    let shares_host = |rank: &RankRecord| {
+        fleet.ranks.iter().any(|other| other.rank != rank.rank && other.host == rank.host)
+    };
+    for (rank, told) in all {
+        if told.check == noisy_neighbour::CHECK.id && shares_host(rank) {
+            continue;
+        }
+        let Some(check) = ALL.iter().find(|check| check.id == told.check) else { continue };
+        let alike = |(_, known): &&mut (Vec<&RankRecord>, Finding)| {
+            known.check == check.id && known.jobs == told.jobs
+        };
+        match found.iter_mut().find(alike) {
+            Some((ranks, known)) => {
+                known.severity = known.severity.max(told.severity);
+                ranks.push(rank);
+            }
+            None => found.push((
+                vec![rank],
+                Finding {
+                    check: check.id,
+                    severity: told.severity,
+                    jobs: told.jobs.clone(),
+                    text: told.text.clone().into(),
+                    figures: Vec::new(),
+                    cause: told.cause.clone().into(),
+                    remedy: told.remedy.clone().into(),
+                },
+            )),
+        }
+    }
+    let with_ranks = |(ranks, finding): (Vec<&RankRecord>, Finding)| {
+        let text = match ranks.len() == fleet.ranks.len() {
+            true => format!("every rank; rank {}: {}", ranks[0].rank, finding.text),
+            false => format!("{}: {}", named(&ranks), finding.text),
+        };
+        Finding { text: text.into(), ..finding }
+    };
+    found.into_iter().map(with_ranks).collect()
 }
 
 /// Checks that need a finished run: its length, the number of its samples and the other users of its

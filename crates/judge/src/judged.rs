@@ -4,6 +4,7 @@ use crate::case::Case;
 use crate::checks;
 use crate::delta::Delta;
 use crate::finding::Finding;
+use crate::fleet::{self, FleetFigures, fleet_figures};
 use crate::gate::Gated;
 use crate::layers::{LayersJudged, layers};
 use crate::metrics::{
@@ -37,6 +38,8 @@ pub struct Judged {
     pub verdicts: Vec<Verdict>,
     /// The layers that the I/Os passed, if they were timed.
     pub layers: Option<LayersJudged>,
+    /// What the ranks of a fleet show, by group of jobs.
+    pub fleet: Vec<FleetFigures>,
     /// What came since the report before, of a run that is reported while it goes on.
     pub delta: Option<Delta>,
     /// What the conditions came to that the run was to meet; `None` until they are evaluated.
@@ -47,6 +50,11 @@ pub struct Judged {
 pub fn judge(record: &RunRecord) -> Judged {
     let case = Case::of(record);
     let findings = checks::look(&case);
+    if let Some(fleet) = &record.fleet {
+        // The evidence of this record is that of rank 0's host, its jobs are those of all.
+        let (verdicts, fleet) = (fleet::verdicts(fleet), fleet_figures(fleet));
+        return Judged { findings, verdicts, fleet, ..figures(record) };
+    }
     let verdicts = verdict::of(&case, &findings);
     let (tails, tail_shares) = (tails(record), tail_shares(record));
     let layers = layers(record);

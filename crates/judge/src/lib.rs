@@ -13,6 +13,7 @@ mod delta;
 mod discard;
 mod durability;
 mod finding;
+mod fleet;
 pub mod gate;
 pub mod inspect;
 mod judge_set;
@@ -35,6 +36,7 @@ pub use case::{Case, DeviceUse, Part};
 pub use discard::{Discards, Layer, Obstacle, discards};
 pub use durability::{Durability, durability, durability_reason};
 pub use finding::{Figure, Finding};
+pub use fleet::{FleetFigures, Straggler, fleet_figures};
 pub use inspect::{Inspection, inspect};
 pub use time_series::{
     CpuStep, DeviceSeries, DeviceStep, DeviceTraffic, DirectionSeries, JobSeries, MachineSeries,

@@ -204,6 +204,15 @@ impl CpuUse {
     }
 }
 
+/// The workers that a record is the sum of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SummedWorkers {
+    /// How many.
+    pub workers: u32,
+    /// The sum of their measured windows.
+    pub ran: Nanos,
+}
+
 /// I/Os that failed in the same way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ErrorCount {

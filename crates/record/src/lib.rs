@@ -16,6 +16,7 @@ mod environment;
 mod evidence;
 mod exchange;
 mod facts;
+mod fleet;
 mod format;
 mod health;
 mod histogram;
@@ -27,11 +28,13 @@ mod logs;
 mod named;
 mod numbered;
 mod random;
+mod reduce;
 mod remaining;
 pub mod remedy;
 mod run;
 mod saved;
 mod sentence;
+mod severity;
 mod steady;
 mod terminology;
 mod timeline;
@@ -44,7 +47,7 @@ pub use blocks::BlockStates;
 pub use coarse::{COARSE_SUB_BUCKETS, Coarse};
 pub use counters::{
     CpuUse, DepthUse, DirectionResult, ErrorCount, Interval, LatencyResult, PriorityResult,
-    SharedStamps, SizeMap, SyncResult,
+    SharedStamps, SizeMap, SummedWorkers, SyncResult,
 };
 pub use direction::{Direction, PerDirection};
 pub use distinct::distinct;
@@ -57,6 +60,10 @@ pub use exchange::{Exchange, HostResult, REQUESTS, RequestResult, Second};
 pub use facts::{
     CpuFacts, CpuPlace, DeviceFacts, DeviceKind, DirectLimits, Extents, Facts, FilesystemFacts,
     FreeSpace, TargetFacts, TargetKind, Use,
+};
+pub use fleet::{
+    ClockComparison, ClockOffset, Fleet, FleetCosts, FleetWindow, RankFinding, RankGroup,
+    RankRecord, RankState, RankVerdict, WINDOW_PARTS,
 };
 pub use format::{FioVersion, Format};
 pub use health::Health;
@@ -75,11 +82,12 @@ pub use random::SplitMix64;
 pub use remedy::Remedy;
 pub use run::{
     Cell, Clock, Coordinate, DiskCounters, DiskResult, GroupKey, IdleProfile, Invocation,
-    JobRecord, Medium, Message, Origin, RecordSet, Region, RunRecord, SCHEMA_VERSION, Severity,
-    Show, SourceText, Workload, gather_histories,
+    JobRecord, Medium, Message, Origin, RecordSet, Region, RunRecord, SCHEMA_VERSION, Show,
+    SourceText, Workload, gather_histories,
 };
 pub use saved::SavedTo;
 pub use sentence::Sentence;
+pub use severity::Severity;
 pub use steady::{LatencyDepth, SteadyResult, SteadySample};
 pub use terminology::{Term, Terminology};
 pub use timeline::{

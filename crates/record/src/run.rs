@@ -2,9 +2,9 @@
 
 use crate::{
     BlockStates, Bytes, CpuUse, DepthUse, Direction, DirectionResult, DiskSample, ErrorCount,
-    Evidence, Exchange, Facts, Interval, LatencyDepth, LatencyHistory, Logs, Nanos, ObjectsPut,
-    PerDirection, Sentence, SharedStamps, StampSums, SteadyResult, SyncResult, Timeline, Work,
-    distinct, with_defaults,
+    Evidence, Exchange, Facts, Fleet, Interval, LatencyDepth, LatencyHistory, Logs, Nanos,
+    ObjectsPut, PerDirection, Sentence, Severity, SharedStamps, StampSums, SteadyResult,
+    SummedWorkers, SyncResult, Timeline, Work, distinct, with_defaults,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,6 +55,9 @@ pub struct RunRecord {
     /// The check after a power cut, as `fathom powercut check --json` prints it; `None` for others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub powercut: Option<serde_json::Value>,
+    /// The ranks that made the run together; `None` for a run of one process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fleet: Option<Fleet>,
     /// Messages for the user, in the order in which they arose.
     pub messages: Vec<Message>,
     /// The signal that ended the run early.
@@ -404,6 +407,9 @@ pub struct JobRecord {
     /// Its requests to an object store; `None` for other targets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exchange: Option<Exchange>,
+    /// The workers of several ranks that it is the sum of; `None`: it is one worker.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sum_of: Option<SummedWorkers>,
     /// The numbered objects that it put; `None` if it did not work on numbered objects.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub objects: Option<ObjectsPut>,
@@ -463,18 +469,6 @@ pub struct DiskCounters {
     pub after: DiskSample,
     /// Time between the two.
     pub window: Nanos,
-}
-
-/// The severity of a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// Good to know.
-    Note,
-    /// The figures may mislead.
-    Warning,
-    /// Something failed.
-    Error,
 }
 
 /// A message for the user.

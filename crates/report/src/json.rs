@@ -5,6 +5,7 @@ mod cpu_profile;
 mod exchange;
 mod fathom;
 mod fio;
+mod fleet;
 mod latency;
 mod layers;
 mod set;

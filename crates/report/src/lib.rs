@@ -10,6 +10,7 @@ pub(crate) mod figures;
 pub mod fio_numbers;
 mod fio_rates;
 mod fio_rows;
+mod fleet;
 pub mod gate;
 pub mod header;
 pub mod html;

@@ -14,7 +14,7 @@ pub use idle::calibration;
 use crate::clients::ClientReport;
 use crate::options::RenderOptions;
 use crate::subject::Subject;
-use crate::{cpu_profile, gate, layers, repeats, verdict};
+use crate::{cpu_profile, fleet, gate, layers, repeats, verdict};
 use judge::{Judged, UnitMetrics};
 use record::RunRecord;
 
@@ -32,7 +32,10 @@ pub fn render(subject: Subject, options: &RenderOptions) -> String {
             let layers = judged.layers.as_ref();
             let layers =
                 layers.map(|it| format!("\n{}\n", layers::text(it, &options.style).trim_end()));
-            run(record, judged, options)
+            let fleet = record.fleet.as_ref();
+            let fleet = fleet.map(|it| fleet::text(it, judged, &options.style));
+            fleet.unwrap_or_default()
+                + &run(record, judged, options)
                 + &layers.unwrap_or_default()
                 + &profile.unwrap_or_default()
                 + &verdict_and_gate(judged, options)

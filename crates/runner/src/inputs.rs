@@ -1,6 +1,6 @@
 //! Inputs of the job parser: files, standard input, the environment, this machine.
 
-use job::{Inputs, Keywords};
+use job::{Inputs, Keywords, RankPlace};
 use record::Facts;
 use std::fs::File;
 use std::io::{self, Read};
@@ -20,8 +20,15 @@ impl Machine {
             page_size: facts.page_size.0,
             memory_mib: facts.memory.0 >> 20,
             cpus: facts.cpu.online.into(),
+            place: None,
         };
         Machine { keywords }
+    }
+
+    /// The same with the place among ranks.
+    pub fn at(mut self, place: RankPlace) -> Self {
+        self.keywords.place = Some(place);
+        self
     }
 }
 
@@ -35,7 +42,7 @@ impl Inputs for Machine {
     }
 
     fn keywords(&self) -> Keywords {
-        self.keywords
+        self.keywords.clone()
     }
 }
 

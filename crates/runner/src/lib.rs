@@ -22,6 +22,7 @@ pub mod replay;
 mod run_archive;
 mod runner;
 mod signals;
+mod start_gate;
 mod suite_run;
 mod trigger;
 
@@ -31,6 +32,7 @@ pub use observer::{RunControl, RunInProgress, RunObserver};
 pub use run_archive::{RunArchive, empty_set};
 pub use runner::{PlannedRun, Runner};
 pub use signals::{Pauses, Signals, is_ignored};
+pub use start_gate::StartGate;
 pub use suite_run::{SuiteObserver, SuiteTask, fresh_seed, run_suite};
 pub use trigger::{PATIENCE as TRIGGER_PATIENCE, Trigger};
 

@@ -4,6 +4,7 @@ use crate::cpu_profile::Profiler;
 use crate::disk_counters::{DiskSnapshot, disk_results};
 use crate::layers::LayerTimer;
 use crate::process_context::{ChangesInEffect, apply};
+use crate::start_gate::{StartGate, wait_until};
 use crate::unix_ms;
 use ::layers::Unavailable;
 use anyhow::Result;
@@ -63,7 +64,7 @@ pub(crate) fn measure(
     host: &Host,
     mut plan: Plan,
     facts: &Facts,
-    sampling: Sampling,
+    (sampling, gate): (Sampling, Option<Arc<dyn StartGate>>),
     watch: impl FnOnce(&Run, &(dyn Fn() -> Measured + Sync)) -> Result<()>,
 ) -> Result<Measured> {
     let layers = sampling.layers.then(|| Arc::new(LayerTimer::start(&mut plan, facts)));
@@ -76,12 +77,12 @@ pub(crate) fn measure(
     };
     let devices = sampler.devices.clone();
     let start = Arc::new(Mutex::new(None));
-    let before_io = read_start(host, &plan, &devices, &start, sampling.cpu_profile);
+    let before_io = read_start(host, &plan, &devices, &start, sampling.cpu_profile, gate.clone());
     let delays = host.clone();
     let run_delay = Box::new(move |tid| Some(Nanos(delays.worker_sample(tid)?.delay_ns)));
     let changes = ChangesInEffect(Arc::new(Changes::new(host.clone())));
     let phases = Arc::new(PhaseSamples::new(host.clone(), devices.clone()));
-    let phase_starts = at_phase_starts(phases.clone(), layers.clone());
+    let phase_starts = at_phase_starts(phases.clone(), layers.clone(), gate);
     let hooks = HostHooks { run_delay, prepare: apply(&changes.0), phase_starts };
     let run = Run::start(plan, hooks, before_io)?;
     let started_unix_ms = unix_ms();
@@ -127,11 +128,13 @@ fn read_start(
     devices: &[String],
     start: &Arc<Mutex<Option<Start>>>,
     cpu_profile: bool,
+    gate: Option<Arc<dyn StartGate>>,
 ) -> impl FnOnce() + Send + use<> {
     let (start, host, files) = (Arc::clone(start), host.clone(), files(plan));
     let ports = local_ports(plan);
     let devices = devices.to_vec();
     move || {
+        gate.iter().for_each(|gate| gate.laid_out());
         let files = files.iter().map(|(path, region)| (path.as_str(), region.clone()));
         let evidence = host.evidence_before(files);
         let evidence = evidence.with_servers(&host, &ports);
@@ -143,10 +146,16 @@ fn read_start(
 }
 
 /// What is done when the workers of a phase are about to begin.
-fn at_phase_starts(samples: Arc<PhaseSamples>, layers: Option<Arc<LayerTimer>>) -> PhaseStarts {
+fn at_phase_starts(
+    samples: Arc<PhaseSamples>,
+    layers: Option<Arc<LayerTimer>>,
+    gate: Option<Arc<dyn StartGate>>,
+) -> PhaseStarts {
     Box::new(move |tids| {
+        let at = gate.as_ref().and_then(|gate| gate.set_up());
         samples.take();
         layers.iter().for_each(|timer| timer.phase_starts(tids));
+        at.into_iter().for_each(wait_until);
     })
 }
 

@@ -6,6 +6,7 @@ use crate::measure::{Measured, Sampling, measure};
 use crate::observer::{RunInProgress, RunObserver};
 use crate::publish::Publisher;
 use crate::signals::Signals;
+use crate::start_gate::StartGate;
 use crate::{idle, unix_ms};
 use anyhow::Result;
 use engine::Outcome;
@@ -35,10 +36,17 @@ pub struct PlannedRun {
     pub plan: Plan,
     /// Remarks for the user before the run.
     pub messages: Vec<Message>,
+    /// Where the run waits for others that are to start with it.
+    pub gate: Option<Arc<dyn StartGate>>,
     facts: Facts,
 }
 
 impl PlannedRun {
+    /// Facts about the machine and the targets.
+    pub fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
     /// Whether `--warnings-fatal` forbids the run.
     pub fn is_forbidden(&self, invocation: &Invocation) -> bool {
         let fatal = self.messages.iter().any(|message| message.severity >= Severity::Warning);
@@ -109,7 +117,7 @@ impl Runner {
             worker.trace = Trace::of(&invocation.debug, worker.number);
         }
         let messages = [invocation.warnings.clone(), plan.messages.clone()].concat();
-        Ok(PlannedRun { plan, messages, facts })
+        Ok(PlannedRun { plan, messages, gate: None, facts })
     }
 
     /// Adds the sizes of what is behind a library: only the library knows them.
@@ -166,7 +174,7 @@ impl Runner {
         invocation: &Invocation,
         observer: &mut dyn RunObserver,
     ) -> Result<RunRecord> {
-        let PlannedRun { plan, messages, facts } = planned;
+        let PlannedRun { plan, messages, gate, facts } = planned;
         let signals = self.signals()?;
         let per_cpu = invocation.idle_prof.map(|how| how == IdleProf::PerCpu);
         let idle = per_cpu.map(idle::calibrate);
@@ -175,7 +183,7 @@ impl Runner {
             cpu_profile: invocation.cpu_profile,
             layers: invocation.layers,
         };
-        let mut measured = measure(&self.host, plan, &facts, sampling, |run, look| {
+        let mut measured = measure(&self.host, plan, &facts, (sampling, gate), |run, look| {
             let record =
                 || self.complete(look(), facts.clone(), invocation, messages.clone(), None);
             let in_progress = RunInProgress { run, signals, hub: self.hub(), record: &record };
@@ -230,6 +238,7 @@ impl Runner {
             work: None,
             origin: None,
             powercut: None,
+            fleet: None,
             messages,
             interrupted_by,
         };

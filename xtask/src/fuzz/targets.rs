@@ -382,7 +382,7 @@ impl Inputs for Only<'_> {
     }
 
     fn keywords(&self) -> Keywords {
-        Keywords { page_size: 4096, memory_mib: 1024, cpus: 2 }
+        Keywords { page_size: 4096, memory_mib: 1024, cpus: 2, place: None }
     }
 }
 

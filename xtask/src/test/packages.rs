@@ -64,6 +64,9 @@ const NEEDED: &[Package] = &[
     Package { name: "libnfs13", program: "/usr/lib/x86_64-linux-gnu/libnfs.so.13" },
     Package { name: "tgt", program: "tgtd" },
     Package { name: "libiscsi7", program: "/usr/lib/x86_64-linux-gnu/libiscsi.so.7" },
+    // Start ranks, and bring the libraries that these speak through.
+    Package { name: "openmpi-bin", program: "mpirun.openmpi" },
+    Package { name: "mpich", program: "mpirun.mpich" },
     // Serves WebDAV.
     Package { name: "nginx", program: "nginx" },
     // Checks metrics.

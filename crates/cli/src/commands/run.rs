@@ -8,6 +8,7 @@ pub mod command_line;
 mod connection;
 pub mod console;
 mod debug;
+mod fleet;
 mod gate;
 mod interim;
 mod live_view;
@@ -23,7 +24,8 @@ use anyhow::Result;
 use command_line::UsageError;
 use console::Console;
 use gate::Gate;
-use job::{Action, Dialect};
+use host::Launcher;
+use job::{Action, Dialect, Invocation};
 use metrics::Metrics;
 use record::{Format, RunRecord};
 use report::{RenderOptions, Subject};
@@ -39,7 +41,22 @@ pub fn main(dialect: Dialect, words: &[OsString]) -> u8 {
         return actions::without_arguments(dialect);
     }
     let runner = Runner::new(dialect == Dialect::Fio);
-    let (invocation, others) = match command_line::read(dialect, words, &runner) {
+    let failed = |error: anyhow::Error, code| {
+        say(&format!("{}: error: {}\n", program(dialect), describe(&error)));
+        code
+    };
+    let read = command_line::read(dialect, words, &runner);
+    let is_run = |read: &(Invocation, _)| {
+        read.0.action == Action::Run && read.0.server.is_none() && read.0.clients.is_empty()
+    };
+    // fio knows no ranks: each process is a run of its own.
+    if let Some(launcher) = Launcher::of_this_process().filter(|_| dialect == Dialect::Fathom)
+        && read.as_ref().is_ok_and(is_run) | read.is_err()
+    {
+        return fleet::main(&runner, launcher, read)
+            .unwrap_or_else(|error| failed(error, exit::ERRORS));
+    }
+    let (invocation, others) = match read {
         Ok(read) => read,
         Err(UsageError(text)) => {
             say(&format!("{text}\n"));
@@ -49,10 +66,6 @@ pub fn main(dialect: Dialect, words: &[OsString]) -> u8 {
     if invocation.action == Action::Run && invocation.merge_only {
         return 0;
     }
-    let failed = |error: anyhow::Error, code| {
-        say(&format!("{}: error: {}\n", program(dialect), describe(&error)));
-        code
-    };
     let mut output = match Output::open(invocation.output.as_deref()) {
         Ok(output) => output,
         Err(error) => return failed(error, usage_code(dialect)),

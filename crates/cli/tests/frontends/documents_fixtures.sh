@@ -53,3 +53,5 @@ if named :9000 || named ttfb; then
     if named ttfb; then quietly s3 get --endpoint=http://127.0.0.1:9000 --bucket=bench --objects=4 --size=4k --duration=1; fi
 fi
 : > /reader/.log
+# Open MPI takes no loopback interface unless it is told to; there is no other.
+if named mpirun; then export OMPI_MCA_oob_tcp_if_include=lo; fi

@@ -295,7 +295,7 @@ impl job::Inputs for Bare {
     }
 
     fn keywords(&self) -> job::Keywords {
-        job::Keywords { page_size: 4096, memory_mib: 1024, cpus: 2 }
+        job::Keywords { page_size: 4096, memory_mib: 1024, cpus: 2, place: None }
     }
 }
 

@@ -264,7 +264,7 @@ mod tests {
             None
         }
         fn keywords(&self) -> job::Keywords {
-            job::Keywords { page_size: 4096, memory_mib: 1024, cpus: 2 }
+            job::Keywords { page_size: 4096, memory_mib: 1024, cpus: 2, place: None }
         }
     }
 

@@ -10,6 +10,7 @@ pub mod fault;
 pub mod files;
 pub mod io;
 pub mod memory;
+pub mod mpi;
 pub mod mtd;
 pub mod nvme;
 pub mod poll;

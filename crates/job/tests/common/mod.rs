@@ -15,7 +15,7 @@ pub struct Texts {
 
 impl Default for Texts {
     fn default() -> Self {
-        let keywords = Keywords { page_size: 4096, memory_mib: 1000, cpus: 2 };
+        let keywords = Keywords { page_size: 4096, memory_mib: 1000, cpus: 2, place: None };
         Texts { files: BTreeMap::new(), variables: BTreeMap::new(), keywords }
     }
 }
@@ -43,6 +43,6 @@ impl Inputs for Texts {
     }
 
     fn keywords(&self) -> Keywords {
-        self.keywords
+        self.keywords.clone()
     }
 }

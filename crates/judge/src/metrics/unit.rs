@@ -135,7 +135,7 @@ pub(crate) fn measure(jobs: &[&JobRecord]) -> UnitMetrics {
     let errors = errors(jobs);
     let counted = errors.first().map(|error| error.errno);
     let ended = |error: &i32| *error != 0;
-    let ran = || jobs.iter().map(|job| (job.ended - job.started).0);
+    let ran = || jobs.iter().map(|job| job.summed().ran.0);
     UnitMetrics {
         name: first.name.clone(),
         description: first.description.clone(),
@@ -144,7 +144,7 @@ pub(crate) fn measure(jobs: &[&JobRecord]) -> UnitMetrics {
         show: first.show,
         start_clock_ms: jobs.iter().map(|job| job.start_clock_ms).min().unwrap_or(0),
         blocks: blocks(jobs),
-        workers: jobs.len() as u32,
+        workers: jobs.iter().map(|job| job.summed().workers).sum(),
         tid: first.tid,
         merged: merged_names(jobs),
         directions: PerDirection::from_fn(|d| direction::measure(jobs, &[d], &percentiles)),
@@ -176,8 +176,8 @@ fn merged_names(jobs: &[&JobRecord]) -> Vec<(String, u32)> {
     let mut names: Vec<(u32, String, u32)> = Vec::new();
     for job in jobs {
         match names.iter_mut().find(|(number, _, _)| *number == job.job) {
-            Some(known) => known.2 += 1,
-            None => names.push((job.job, job.name.clone(), 1)),
+            Some(known) => known.2 += job.summed().workers,
+            None => names.push((job.job, job.name.clone(), job.summed().workers)),
         }
     }
     names.into_iter().map(|(_, name, workers)| (name, workers)).collect()
@@ -198,9 +198,9 @@ fn depth(jobs: &[&JobRecord]) -> DepthMetrics {
         let total = sum.total();
         sum.0.map(|count| if total == 0 { 0.0 } else { count as f64 * 100.0 / total as f64 })
     };
-    let time: f64 = jobs.iter().map(|job| (job.ended - job.started).seconds()).sum();
+    let time: f64 = jobs.iter().map(|job| job.summed().ran.seconds()).sum();
     let in_flight: f64 =
-        jobs.iter().map(|job| job.depth.achieved_mean * (job.ended - job.started).seconds()).sum();
+        jobs.iter().map(|job| job.depth.achieved_mean * job.summed().ran.seconds()).sum();
     DepthMetrics {
         requested: jobs.first().map_or(0, |job| job.depth.requested),
         achieved_mean: if time > 0.0 { in_flight / time } else { 0.0 },
@@ -217,7 +217,7 @@ fn shared_stamps(jobs: &[&JobRecord]) -> SharedStamps {
 }
 
 fn cpu(jobs: &[&JobRecord]) -> CpuMetrics {
-    let time: u64 = jobs.iter().map(|job| (job.ended - job.started).0).sum();
+    let time: u64 = jobs.iter().map(|job| job.summed().ran.0).sum();
     let percent = |sum: u64| if time == 0 { 0.0 } else { sum as f64 * 100.0 / time as f64 };
     let delays: Option<Vec<u64>> =
         jobs.iter().map(|job| job.cpu.run_delay.map(|delay| delay.0)).collect();
@@ -233,15 +233,7 @@ fn cpu(jobs: &[&JobRecord]) -> CpuMetrics {
 
 /// Errors of all workers, merged by errno and operation, with the place of the first.
 pub(crate) fn errors(jobs: &[&JobRecord]) -> Vec<ErrorCount> {
-    let mut all: Vec<ErrorCount> = Vec::new();
-    for error in jobs.iter().flat_map(|job| &job.errors) {
-        let same = |known: &&mut ErrorCount| {
-            known.errno == error.errno && known.operation == error.operation
-        };
-        match all.iter_mut().find(same) {
-            Some(known) => known.count += error.count,
-            None => all.push(error.clone()),
-        }
-    }
+    let mut all = Vec::new();
+    jobs.iter().for_each(|job| ErrorCount::add_all(&mut all, &job.errors));
     all
 }

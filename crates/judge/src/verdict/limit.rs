@@ -27,6 +27,23 @@ pub enum Limit {
 }
 
 impl Limit {
+    const ALL: [Limit; 9] = [
+        Limit::Device,
+        Limit::Neighbour,
+        Limit::Cpu,
+        Limit::Cache,
+        Limit::Client,
+        Limit::Throttle,
+        Limit::Server,
+        Limit::Rate,
+        Limit::Unknown,
+    ];
+
+    /// The limit that is printed so; [`Limit::Unknown`] for other texts.
+    pub fn of_name(name: &str) -> Limit {
+        Limit::ALL.into_iter().find(|limit| limit.name() == name).unwrap_or(Limit::Unknown)
+    }
+
     /// As it is printed: "device", "CPU" …
     pub fn name(self) -> &'static str {
         match self {
@@ -55,6 +72,12 @@ pub enum Confidence {
 }
 
 impl Confidence {
+    /// The confidence that is printed so; low for other texts.
+    pub fn of_name(name: &str) -> Confidence {
+        let all = [Confidence::Medium, Confidence::High];
+        all.into_iter().find(|confidence| confidence.name() == name).unwrap_or(Confidence::Low)
+    }
+
     /// As it is printed: "low", "medium", "high".
     pub fn name(self) -> &'static str {
         match self {

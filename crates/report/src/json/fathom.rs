@@ -2,6 +2,7 @@
 
 use super::cpu_profile::cpu_profile;
 use super::exchange;
+use super::fleet::fleet;
 use super::latency::latency;
 use super::layers::layers;
 use super::tree::{Json, array, object, texts};
@@ -39,6 +40,7 @@ pub(super) fn run_part(record: &RunRecord, judged: &Judged) -> Json {
         "notes" => of(Severity::Note),
         "cpu_profile" => record.evidence.cpu_profile.as_ref().map(cpu_profile),
         "layers" => judged.layers.as_ref().map(layers),
+        "fleet" => record.fleet.as_ref().map(|it| fleet(it, &judged.fleet)),
         "verdicts" => array(&judged.verdicts, verdict),
         "findings" => array(&judged.findings, finding),
         "tails" => array(&judged.tails, tail),

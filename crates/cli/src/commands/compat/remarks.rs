@@ -4,7 +4,7 @@ use crate::error::exit_code;
 use crate::output::{describe, say};
 use anyhow::Result;
 use compat::{Fault, Usage};
-use host::TargetQuery;
+use host::{Launcher, TargetQuery};
 use job::Invocation;
 use plan::PlanError;
 use record::{Facts, Message, RunRecord, Terminology};
@@ -52,21 +52,16 @@ pub fn capacity(facts: &Facts, path: &str) -> Option<(u64, u64)> {
     Some((filesystem.total.0, filesystem.total.0.saturating_sub(filesystem.free.0)))
 }
 
-/// Variables in which launchers of MPI say how many ranks they started.
-const RANKS: [&str; 4] =
-    ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS", "SLURM_STEP_NUM_TASKS"];
-
 /// Refuses to be one of several ranks: each would measure by itself, in the same files. `flag` says
 /// how many tasks there are.
 ///
 /// # Errors
 /// When a launcher started several ranks.
 pub fn refuse_ranks(tool: &str, flag: &str) -> Result<()> {
-    let ranks = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
-    match RANKS.iter().find_map(|name| Some((name, ranks(name).filter(|ranks| *ranks > 1)?))) {
+    match Launcher::of_this_process() {
         None => Ok(()),
-        Some((name, ranks)) => Err(Refusal::usage(format!(
-            "{tool}: {name}={ranks}: several ranks were started, and fathom {tool} runs on one \
+        Some(Launcher { variable, ranks, .. }) => Err(Refusal::usage(format!(
+            "{tool}: {variable}={ranks}: several ranks were started, and fathom {tool} runs on one \
              host without MPI; start it once, with {flag}{ranks}"
         ))),
     }

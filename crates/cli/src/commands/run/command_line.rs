@@ -1,7 +1,8 @@
 //! Parses the command line of a run.
 
 use super::request::check_job_files;
-use job::{Action, Dialect, Invocation, JobErrors};
+use host::Launcher;
+use job::{Action, Dialect, Invocation, JobErrors, RankPlace};
 use runner::Runner;
 use runner::inputs::Machine;
 use std::ffi::OsString;
@@ -20,7 +21,12 @@ pub fn read(
 ) -> Result<(Invocation, Vec<Invocation>), UsageError> {
     let usage = |text: String| UsageError(format!("command line: {text}"));
     let arguments = utf8_arguments(words).map_err(usage)?;
-    let machine = Machine::new(runner.machine());
+    let mut machine = Machine::new(runner.machine());
+    // fio knows no ranks, and leaves such words in names as they are.
+    if dialect == Dialect::Fathom {
+        let (rank, ranks) = Launcher::of_this_process().map_or((0, 1), |it| (it.rank, it.ranks));
+        machine = machine.at(RankPlace { rank, ranks, host: runner.machine().hostname.clone() });
+    }
     let (mut invocation, mut others) =
         parse(&arguments, dialect, &machine).map_err(|errors| UsageError(errors.to_string()))?;
     if invocation.action == Action::Run {

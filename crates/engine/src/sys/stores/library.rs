@@ -4,7 +4,7 @@ use std::ffi::{CStr, CString, c_void};
 
 /// A library that is open until the process ends.
 #[derive(Clone, Copy)]
-pub(super) struct Library {
+pub(in crate::sys) struct Library {
     handle: *mut c_void,
     name: &'static str,
 }
@@ -12,12 +12,25 @@ pub(super) struct Library {
 impl Library {
     /// Opens the first of `names` that is there; `package` is the Debian package that has it.
     pub fn open(names: &[&'static str], package: &str) -> Result<Library, String> {
+        Library::open_with(libc::RTLD_LOCAL, names, package)
+    }
+
+    /// The same for a library whose plugins look for its functions among those of the program.
+    pub fn open_for_plugins(names: &[&'static str], package: &str) -> Result<Library, String> {
+        Library::open_with(libc::RTLD_GLOBAL, names, package)
+    }
+
+    fn open_with(
+        scope: libc::c_int,
+        names: &[&'static str],
+        package: &str,
+    ) -> Result<Library, String> {
         let mut why = String::new();
         for name in names {
             let path = c_string(name)?;
             // SAFETY: the name ends with a NUL. Initialisers of these libraries have no requirements
             // that a program could break.
-            let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+            let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | scope) };
             if !handle.is_null() {
                 return Ok(Library { handle, name });
             }
@@ -32,18 +45,23 @@ impl Library {
         self.name
     }
 
+    /// The address of a function or variable; `None` if the library has none of this name.
+    pub fn address(&self, name: &str) -> Result<Option<*mut c_void>, String> {
+        let symbol = c_string(name)?;
+        // SAFETY: the handle is open, the name ends with a NUL.
+        let address = unsafe { libc::dlsym(self.handle, symbol.as_ptr()) };
+        Ok((!address.is_null()).then_some(address))
+    }
+
     /// A function of the library.
     ///
     /// # Safety
     /// `F` must be the type of a pointer to the function as the library's header declares it.
     pub unsafe fn function<F: Copy>(&self, name: &str) -> Result<F, String> {
         const { assert!(size_of::<F>() == size_of::<*mut c_void>()) };
-        let symbol = c_string(name)?;
-        // SAFETY: the handle is open, the name ends with a NUL.
-        let address = unsafe { libc::dlsym(self.handle, symbol.as_ptr()) };
-        if address.is_null() {
-            return Err(format!("{} has no function {name}: it is too old or too new", self.name));
-        }
+        let address = self.address(name)?.ok_or_else(|| {
+            format!("{} has no function {name}: it is too old or too new", self.name)
+        })?;
         // SAFETY: `F` is a function pointer by this function's contract, and as large as one.
         Ok(unsafe { std::mem::transmute_copy(&address) })
     }

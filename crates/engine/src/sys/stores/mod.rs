@@ -3,7 +3,7 @@
 mod arrivals;
 mod contract;
 mod iscsi;
-mod library;
+pub(super) mod library;
 mod nfs;
 mod program;
 mod rados;

@@ -1,0 +1,83 @@
+//! Observes the run of a rank.
+
+use crate::commands::run::console::Console;
+use anyhow::{Result, bail};
+use fleet::Fleet;
+use record::RunRecord;
+use runner::{RunControl, RunInProgress, RunObserver};
+use std::time::{Duration, Instant};
+
+/// Time between two looks at how much I/O was made.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
+
+/// Tells the fleet how far the run is, and ends it when the fleet is to end. Rank 0 shows it too.
+pub struct RankObserver<'a> {
+    fleet: &'a Fleet,
+    console: Option<Console<'a>>,
+    origin: Option<Instant>,
+    told: Option<Instant>,
+}
+
+impl<'a> RankObserver<'a> {
+    /// For rank 0.
+    pub fn shown(fleet: &'a Fleet, console: Console<'a>) -> Self {
+        RankObserver { console: Some(console), ..RankObserver::silent(fleet) }
+    }
+
+    /// For the others.
+    pub fn silent(fleet: &'a Fleet) -> Self {
+        RankObserver { fleet, console: None, origin: None, told: None }
+    }
+
+    /// The moment that the times of the run count from.
+    pub fn origin(&self) -> Instant {
+        self.origin.unwrap_or_else(Instant::now)
+    }
+
+    fn tell(&mut self, run: &RunInProgress) {
+        if self.told.is_some_and(|told| told.elapsed() < PROGRESS_INTERVAL) {
+            return;
+        }
+        self.told = Some(Instant::now());
+        let snapshot = run.run.snapshot();
+        let ios: u64 = snapshot
+            .workers
+            .iter()
+            .map(|worker| worker.ios.iter().map(|(_, n)| n).sum::<u64>())
+            .sum();
+        let laid_out = snapshot.layout.map_or(0, |layout| layout.done + 1);
+        self.fleet.set_progress(ios + laid_out);
+    }
+}
+
+impl RunObserver for RankObserver<'_> {
+    fn laying_out(&mut self, job: &str, files: u64, bytes: u64) -> Result<()> {
+        self.console.as_mut().map_or(Ok(()), |console| console.laying_out(job, files, bytes))
+    }
+
+    fn traced(&mut self, lines: &str) -> Result<()> {
+        self.console.as_mut().map_or(Ok(()), |console| console.traced(lines))
+    }
+
+    fn poll(&mut self, run: &RunInProgress) -> Result<RunControl> {
+        self.origin = Some(run.run.origin());
+        if let Some(signal) = run.signals.caught() {
+            self.fleet.stop(signal);
+        }
+        if self.fleet.is_abandoned() {
+            bail!("the I/O of rank 0 does not end");
+        }
+        self.tell(run);
+        let own = self.console.as_mut().map_or(Ok(RunControl::default()), |it| it.poll(run))?;
+        Ok(RunControl { stop: own.stop || self.fleet.stopped_by().is_some(), ..own })
+    }
+
+    fn ended(&mut self, run: &RunInProgress) -> Result<()> {
+        self.origin = Some(run.run.origin());
+        self.console.as_mut().map_or(Ok(()), |console| console.ended(run))
+    }
+
+    fn complete(&mut self, record: &mut RunRecord) {
+        self.console.iter_mut().for_each(|console| console.complete(record));
+    }
+}

@@ -1,0 +1,239 @@
+//! Real ranks on this machine: one measurement, clocks of other hosts, and ranks that fail.
+
+use crate::common::{FATHOM, MemoryDisk, Ran, Throttle, names, run};
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+use testbed::{alone, scratch};
+
+/// The launchers, by the names that Debian gives them.
+const LAUNCHERS: [&str; 2] = ["mpirun.openmpi", "mpirun.mpich"];
+
+/// Starts ranks. Rank 1 (and no other) is started by `rank_1`: a shell script, whose arguments are the
+/// program and its own. All have the variable `R`.
+fn ranks(launcher: &str, count: u32, directory: &Path, rank_1: &str, arguments: &[&str]) -> Ran {
+    let script = format!(
+        "R=${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}; if [ $R = 1 ]; then {rank_1}\nfi; exec \"$@\""
+    );
+    let mut command = Command::new(launcher);
+    if launcher == "mpirun.openmpi" {
+        command.args(["--allow-run-as-root", "--oversubscribe"]);
+    }
+    command.args(["-n", &count.to_string(), "sh", "-c", &script, "sh", FATHOM, "run"]);
+    run(command.args(arguments).env("NO_COLOR", "1").current_dir(directory))
+}
+
+/// The document within what a launcher printed.
+fn document(ran: &Ran) -> Value {
+    let (from, to) = (ran.out.find('{'), ran.out.rfind('}'));
+    let text = from.zip(to).map(|(from, to)| &ran.out[from..=to]).unwrap_or_default();
+    serde_json::from_str(text).unwrap_or_else(|e| panic!("{e}: {}\n{}", ran.out, ran.err))
+}
+
+/// The findings of a check.
+fn found<'a>(document: &'a Value, check: &str) -> Vec<&'a str> {
+    let findings = document["fathom"]["findings"].as_array().unwrap();
+    let of_check = findings.iter().filter(|finding| finding["check"] == check);
+    of_check.map(|finding| finding["text"].as_str().unwrap()).collect()
+}
+
+const PACED: [&str; 9] = [
+    "--name=paced",
+    "--filename=data.$rank",
+    "--rw=randrw",
+    "--size=1m",
+    "--rate_iops=400",
+    "--time_based",
+    "--runtime=1",
+    "--output-format=json",
+    "--rank-timeout=5",
+];
+
+#[test]
+fn ranks_make_one_measurement() {
+    let _alone = alone();
+    for launcher in LAUNCHERS {
+        let directory = scratch();
+        let archive = format!("--archive={}", directory.path().join("runs.db").display());
+        let arguments = [&PACED[..], &[&archive, "--record=record.json"]].concat();
+        let ran = ranks(launcher, 4, directory.path(), ":", &arguments).expect(0);
+        let document = document(&ran);
+        let fleet = &document["fathom"]["fleet"];
+        assert_eq!(fleet["ranks"].as_array().unwrap().len(), 4, "{}", ran.out);
+        let library = fleet["library"].as_str().unwrap();
+        assert!(launcher.ends_with(if library.starts_with("Open") { "openmpi" } else { "mpich" }));
+        let job = &document["jobs"][0];
+        // What the ranks did in the window is what each says, added.
+        let within = |rank: &Value| {
+            let of = |d: &str| rank["groups"][0][d]["ios"].as_u64().unwrap();
+            of("read") + of("write")
+        };
+        let sum: u64 = fleet["ranks"].as_array().unwrap().iter().map(within).sum();
+        let group = &fleet["groups"][0];
+        let window = group["window_ns"].as_f64().unwrap() / 1e9;
+        let iops =
+            group["read"]["iops"].as_f64().unwrap() + group["write"]["iops"].as_f64().unwrap();
+        assert!((iops * window - sum as f64).abs() < 1.0, "{group}");
+        let all: u64 =
+            ["read", "write"].map(|d| job[d]["total_ios"].as_u64().unwrap()).iter().sum();
+        assert!(sum <= all && sum * 10 > all * 9, "{sum} of {all}");
+        // Rates of reads and writes are 400 each, for each of four ranks.
+        assert!((0.95..1.02).contains(&(iops / 3200.0)), "{iops}");
+        let skew = group["skew_ns"].as_u64().unwrap();
+        assert!(skew < 20_000_000, "{skew}");
+        for check in ["straggler", "missing-ranks", "hosts-differ"] {
+            assert_eq!(found(&document, check), [""; 0]);
+        }
+        let files = names(directory.path());
+        for file in ["data.0", "data.1", "data.2", "data.3", "record.json", "runs.db"] {
+            assert!(files.iter().any(|name| name == file), "{file} of {files:?}");
+        }
+        // One run is archived, and its record can be judged again.
+        let listed = run(Command::new(FATHOM).args(["runs", "--json", &archive])).expect(0);
+        assert_eq!(listed.json().as_array().map(Vec::len), Some(1), "{}", listed.out);
+        let mut show = Command::new(FATHOM);
+        let again = run(show.args(["runs", "show", "latest", &archive])).expect(0).out;
+        assert!(again.contains("Fleet: 4 ranks on 1 host"), "{again}");
+    }
+}
+
+#[test]
+fn a_shared_file_is_divided_and_laid_out_once() {
+    let _alone = alone();
+    for launcher in LAUNCHERS {
+        let directory = scratch();
+        let arguments = [
+            "--name=part",
+            "--filename=shared",
+            "--offset=$rank*1m",
+            "--size=1m",
+            "--rw=read",
+            "--bs=64k",
+            "--output-format=json",
+        ];
+        let ran = ranks(launcher, 4, directory.path(), ":", &arguments).expect(0);
+        let document = document(&ran);
+        assert_eq!(document["jobs"][0]["read"]["io_bytes"], 4 << 20, "{}", ran.out);
+        let shared = directory.path().join("shared");
+        assert_eq!(std::fs::metadata(shared).unwrap().len(), 4 << 20);
+        assert_eq!(
+            ran.out.matches("Laying out").count() + ran.err.matches("Laying out").count(),
+            0
+        );
+    }
+}
+
+#[test]
+fn the_clock_of_another_host_is_found_within_its_bound() {
+    let _alone = alone();
+    let directory = scratch();
+    for launcher in LAUNCHERS {
+        let ahead = "exec unshare --time --monotonic 5000 --fork \"$@\"";
+        let ran = ranks(launcher, 3, directory.path(), ahead, &PACED).expect(0);
+        let document = document(&ran);
+        let clock = |rank: usize| &document["fathom"]["fleet"]["ranks"][rank]["clock"];
+        for moment in ["before", "after"] {
+            let found = clock(1)[moment]["ahead_ns"].as_i64().unwrap();
+            let bound = clock(1)[moment]["bound_ns"].as_i64().unwrap();
+            assert!((found - 5_000_000_000_000).abs() <= bound, "{moment}: {}", clock(1));
+            // A round trip on one machine.
+            assert!(bound < 50_000_000, "{bound}");
+        }
+        assert_eq!(clock(2)["same_as_rank_0"], true);
+        let skew = document["fathom"]["fleet"]["groups"][0]["skew_ns"].as_u64().unwrap();
+        assert!(skew < 50_000_000, "{skew}");
+    }
+}
+
+#[test]
+fn a_rank_that_a_control_group_throttles_is_named() {
+    let _alone = alone();
+    let disk = MemoryDisk::new(64 << 20);
+    let group = Throttle::new();
+    group.limit(&disk.number(), 150);
+    let device = format!("--filename={}", disk.device.device);
+    let throttled = format!("{} \"$@\"", group.starter().map(|word| quoted(&word)).join(" "));
+    for launcher in LAUNCHERS {
+        let arguments = [
+            "--name=slow",
+            &device,
+            "--rw=randread",
+            "--direct=1",
+            "--rate_iops=600",
+            "--time_based",
+            "--runtime=2",
+            "--output-format=json",
+        ];
+        let rank_1 = format!("exec {throttled}");
+        let ran = ranks(launcher, 4, disk.directory.path(), &rank_1, &arguments).expect(0);
+        let document = document(&ran);
+        let [text] = found(&document, "straggler")[..] else { panic!("{}", ran.out) };
+        assert!(text.starts_with("rank 1 on "), "{text}");
+        let slow = &document["fathom"]["fleet"]["groups"][0]["stragglers"];
+        assert_eq!(slow.as_array().map(Vec::len), Some(1), "{slow}");
+        assert!(slow[0]["probability"].as_f64().unwrap() < 0.01);
+    }
+}
+
+fn quoted(word: &str) -> String {
+    format!("'{word}'")
+}
+
+#[test]
+fn a_rank_that_is_killed_or_refuses_is_named_and_the_rest_is_reported() {
+    let _alone = alone();
+    // MPICH's launcher kills all ranks with the first that dies; one that stops it does not see.
+    let cases = [
+        ("mpirun.openmpi", "(sleep 0.8; kill -KILL $$) &", 3),
+        ("mpirun.openmpi", "(sleep 0.8; kill -STOP $$) &", 3),
+        ("mpirun.mpich", "(sleep 0.8; kill -STOP $$) &", 3),
+        ("mpirun.openmpi", "set -- \"$@\" --readonly", 3),
+        ("mpirun.mpich", "set -- \"$@\" --readonly", 3),
+    ];
+    for (launcher, rank_1, measured) in cases {
+        let directory = scratch();
+        // After a death mpirun reads no output for two seconds, then kills: a file has all of it.
+        let output = directory.path().join("report.json");
+        let output = format!("--output={}", output.display());
+        let arguments = [&PACED[..8], &["--rank-timeout=1", &output]].concat();
+        let begin = std::time::Instant::now();
+        let ran = ranks(launcher, 4, directory.path(), rank_1, &arguments);
+        assert_ne!(ran.code, 0, "{launcher} {rank_1}: {}", ran.out);
+        assert!(begin.elapsed().as_secs() < 8, "{launcher} {rank_1}: {:?}", begin.elapsed());
+        let text = std::fs::read_to_string(directory.path().join("report.json")).unwrap();
+        let document: Value = serde_json::from_str(&text).unwrap();
+        let missing = found(&document, "missing-ranks").join("\n");
+        assert!(missing.starts_with("1 of 4 ranks: rank 1 on "), "{launcher} {rank_1}: {missing}");
+        let ranks = document["fathom"]["fleet"]["ranks"].as_array().unwrap();
+        let ran_well = ranks.iter().filter(|rank| rank["state"] == "ran").count();
+        assert_eq!(ran_well, measured, "{launcher} {rank_1}");
+        assert!(document["jobs"][0]["read"]["total_ios"].as_u64().unwrap() > 300);
+        let told = format!("{}{}", ran.out, ran.err);
+        assert!(told.contains("fathom: error: rank 1 on "), "{told}");
+    }
+}
+
+#[test]
+fn errors_of_one_rank_are_told_with_its_number() {
+    let _alone = alone();
+    for launcher in LAUNCHERS {
+        let directory = scratch();
+        // The directory of rank 1's file is a file.
+        for rank in [0, 2] {
+            std::fs::create_dir(directory.path().join(format!("d{rank}"))).unwrap();
+        }
+        std::fs::write(directory.path().join("d1"), "").unwrap();
+        let arguments = [&PACED[..1], &["--filename=d$rank/x"], &PACED[2..]].concat();
+        let ran = ranks(launcher, 3, directory.path(), ":", &arguments);
+        assert!([1, 3].contains(&ran.code), "{}: {}", ran.code, ran.err);
+        let document = document(&ran);
+        let rank = &document["fathom"]["fleet"]["ranks"][1];
+        assert!(rank["why"].as_str().unwrap().contains("d1"), "{rank}");
+        assert!(document["jobs"][0]["read"]["total_ios"].as_u64().unwrap() > 300);
+        // A mistake that all make is told once.
+        let ran = ranks(launcher, 3, directory.path(), ":", &["--nonsense"]).expect(2);
+        assert_eq!((ran.out + &ran.err).matches("--nonsense").count(), 1);
+        let ran = ranks(launcher, 3, directory.path(), ":", &["--repeat=3", "--name=a"]).expect(2);
+        assert!((ran.out + &ran.err).contains("--repeat: does not work with several ranks"));
+    }
+}

@@ -1,0 +1,213 @@
+//! Fleets of threads.
+
+use crate::testing::{Switch, TestClock, ThreadExchange, ranks};
+use crate::{Enrolment, Fleet, Orders, OwnResult, Settings, Sum};
+use record::{
+    DirectionResult, Histogram, Interval, JobRecord, LatencyResult, Nanos, PerDirection, RankState,
+    SplitMix64,
+};
+use std::thread::{JoinHandle, spawn};
+use std::time::{Duration, Instant};
+
+const TIMEOUT: Duration = Duration::from_millis(600);
+
+/// What a rank does in a test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Runs,
+    Refuses,
+    /// It is gone before it has planned.
+    DiesEarly,
+    /// It is gone when its I/O has begun.
+    DiesRunning,
+    /// It is gone when it has said that it ended, so its results do not arrive.
+    DiesLate,
+    /// It is there, but its I/O does not end.
+    Hangs,
+}
+
+fn samples(rank: u32) -> Vec<u64> {
+    let mut random = SplitMix64::new(u64::from(rank) + 7);
+    (0..200).map(|_| 1_000 + random.bits() % 5_000_000).collect()
+}
+
+/// A second of I/O that began when the rank was let go.
+fn result(rank: u32, origin: Instant, started: Instant) -> OwnResult {
+    let mut clat = Histogram::new();
+    samples(rank).iter().for_each(|sample| clat.record(*sample));
+    let started = Nanos((started - origin).as_nanos() as u64);
+    let read = DirectionResult {
+        ios: 200,
+        ios_issued: 200,
+        runtime: Nanos::SECOND,
+        latency: LatencyResult { clat: Some(clat), ..LatencyResult::default() },
+        ..DirectionResult::default()
+    };
+    let interval = Interval {
+        start: started,
+        length: Nanos::SECOND,
+        ios: PerDirection { read: 200, ..PerDirection::default() },
+        ..Interval::default()
+    };
+    let job = JobRecord {
+        name: "job".into(),
+        started,
+        ended: started + Nanos::SECOND,
+        elapsed: Nanos::SECOND,
+        results: PerDirection { read, ..PerDirection::default() },
+        intervals: vec![interval],
+        interval_step: Nanos::from_millis(100),
+        ..JobRecord::default()
+    };
+    OwnResult {
+        jobs: vec![job],
+        origin,
+        exit_code: 0,
+        verdicts: Vec::new(),
+        findings: Vec::new(),
+        why: String::new(),
+    }
+}
+
+/// What a rank of a test comes to: the sum at rank 0, and when it was let go.
+type Outcome = Result<(Option<Sum>, Option<Instant>), String>;
+
+fn start(exchange: ThreadExchange, switch: Switch, part: Part) -> JoinHandle<Outcome> {
+    spawn(move || {
+        let settings = Settings { timeout: TIMEOUT };
+        let fleet = Fleet::join(|| Ok(Box::new(exchange)), settings)?;
+        if part == Part::DiesEarly {
+            switch.kill();
+        }
+        let enrolment = Enrolment {
+            host: format!("host{}", fleet.rank),
+            clock: fleet.rank.to_string(),
+            refusal: (part == Part::Refuses).then(|| ("no such file".to_owned(), 3)),
+            ..Enrolment::default()
+        };
+        let orders = fleet.enrol(enrolment)?;
+        if part == Part::Refuses {
+            assert_eq!(orders, Orders::Watch);
+            return fleet.finish(None, || None).map(|sum| (sum, None));
+        }
+        assert_eq!(orders, Orders::Run);
+        let (gate, origin) = (fleet.gate(), Instant::now());
+        gate.laid_out();
+        let started = gate.set_up().unwrap_or_else(Instant::now);
+        match part {
+            Part::DiesRunning => switch.kill(),
+            Part::Hangs => std::thread::sleep(3 * TIMEOUT),
+            _ => {}
+        }
+        let dies_late = part == Part::DiesLate;
+        if dies_late {
+            spawn(move || {
+                std::thread::sleep(Duration::from_millis(2));
+                switch.kill();
+            });
+        }
+        let sum = fleet.finish(Some(result(fleet.rank, origin, started)), || None)?;
+        if fleet.is_lead() {
+            fleet.leave(0);
+        }
+        Ok((sum, Some(started)))
+    })
+}
+
+/// Runs ranks with these parts and clocks. Returns the sum, and when each was let go.
+fn run(parts: &[Part], clocks: &[TestClock]) -> (Sum, Vec<Option<Instant>>) {
+    let begin = Instant::now();
+    let all = ranks(clocks).into_iter().zip(parts);
+    let threads: Vec<_> =
+        all.map(|((exchange, switch), part)| start(exchange, switch, *part)).collect();
+    let mut outcomes: Vec<Outcome> = Vec::new();
+    for (thread, part) in threads.into_iter().zip(parts) {
+        // A rank that is gone, or was given up, ends on its own.
+        if matches!(part, Part::Runs | Part::Refuses) {
+            outcomes.push(thread.join().unwrap());
+        } else {
+            outcomes.push(Err("not waited for".into()));
+        }
+    }
+    assert!(begin.elapsed() < 8 * TIMEOUT, "{:?}", begin.elapsed());
+    let sum = outcomes[0].as_mut().unwrap().0.take().unwrap();
+    (sum, outcomes.iter().map(|outcome| outcome.as_ref().ok()?.1).collect())
+}
+
+fn in_step(count: usize) -> Vec<TestClock> {
+    vec![TestClock::default(); count]
+}
+
+/// The jobs are the exact sum of the samples of these ranks.
+fn assert_sum_of(sum: &Sum, ranks: impl Iterator<Item = u32>) {
+    let mut all = Histogram::new();
+    let mut workers = 0;
+    for rank in ranks {
+        samples(rank).iter().for_each(|sample| all.record(*sample));
+        workers += 1;
+    }
+    assert_eq!(sum.jobs.len(), 1);
+    assert_eq!(sum.jobs[0].results.read.latency.clat.as_ref(), Some(&all));
+    assert_eq!(sum.jobs[0].summed().workers, workers);
+    assert_eq!(sum.jobs[0].results.read.ios, u64::from(workers) * 200);
+}
+
+#[test]
+fn percentiles_of_ranks_together_are_those_of_all_samples() {
+    for count in [1, 2, 5, 16, 33] {
+        let (sum, _) = run(&vec![Part::Runs; count], &in_step(count));
+        assert_sum_of(&sum, 0..count as u32);
+        assert!(sum.fleet.ranks.iter().all(|rank| rank.state == RankState::Ran));
+        assert_eq!(sum.fleet.ranks.len(), count);
+    }
+}
+
+#[test]
+fn clocks_are_found_within_their_bounds_and_ranks_start_together() {
+    let second = 1_000_000_000;
+    let clock = |ahead_ns, drift_ppm| TestClock { ahead_ns, drift_ppm };
+    let clocks =
+        [clock(0, 0), clock(3600 * second, 0), clock(-90 * second, 40), clock(1_234_567, -25)];
+    let (sum, starts) = run(&[Part::Runs; 4], &clocks);
+    for (rank, clock) in sum.fleet.ranks.iter().zip(clocks).skip(1) {
+        for offset in [rank.clock.before.unwrap(), rank.clock.after.unwrap()] {
+            let difference = (TestClock::now(clock) as i64) - (TestClock::default().now() as i64);
+            // The drift since, and the time between the two readings above.
+            let since = 10_000 + clock.drift_ppm.unsigned_abs() * 3_000;
+            let error = (offset.ahead - difference).unsigned_abs();
+            assert!(error <= offset.bound + since, "{error} of {offset:?}, {clock:?}");
+        }
+        assert!(!rank.clock.same);
+    }
+    let starts: Vec<Instant> = starts.into_iter().map(Option::unwrap).collect();
+    let bound = sum.fleet.ranks.iter().map(|rank| rank.clock.bound()).max().unwrap();
+    for start in &starts {
+        let skew = start.max(&starts[0]).duration_since(*start.min(&starts[0]));
+        assert!(skew <= Duration::from_nanos(bound) + Duration::from_micros(200), "{skew:?}");
+    }
+    let window = sum.fleet.windows[0];
+    let length = (window.end - window.start).0;
+    assert!(length.abs_diff(1_000_000_000) < 2 * bound + 300_000, "{window:?}");
+    let within = sum.fleet.ranks[2].groups[0].within.read.0;
+    assert!((199..=200).contains(&within), "{within}");
+}
+
+#[test]
+fn the_rest_is_summed_whenever_ranks_are_lost() {
+    use Part::{DiesEarly, DiesLate, DiesRunning, Hangs, Refuses, Runs};
+    for lost in [DiesEarly, DiesRunning, DiesLate, Hangs, Refuses] {
+        // Rank 4 is an inner node of the tree: 5, 6 and 7 are below it.
+        let mut parts = [Runs; 8];
+        parts[4] = lost;
+        let (sum, _) = run(&parts, &in_step(8));
+        let row = &sum.fleet.ranks[4];
+        // One that died after its word may have been in time.
+        if lost == DiesLate && row.state == RankState::Ran {
+            assert_sum_of(&sum, 0..8);
+            continue;
+        }
+        assert_sum_of(&sum, (0..8).filter(|rank| *rank != 4));
+        let state = if lost == Refuses { RankState::Refused } else { RankState::Lost };
+        assert_eq!((row.state, row.why.is_empty()), (state, false), "{lost:?}: {}", row.why);
+    }
+}

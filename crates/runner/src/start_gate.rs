@@ -1,0 +1,25 @@
+//! Where a run waits for others that are to start with it.
+
+use std::time::{Duration, Instant};
+
+/// Sleeping ends late by up to this; the rest is waited for without sleeping.
+const SLEEP_ERROR: Duration = Duration::from_micros(300);
+
+/// Makes a run wait for others. Both functions are called by the thread that starts the workers.
+pub trait StartGate: Send + Sync {
+    /// The files are laid out. Returns when the workers may be set up.
+    fn laid_out(&self);
+
+    /// The workers of a phase are set up. Returns the moment at which to start; `None`: at once.
+    fn set_up(&self) -> Option<Instant>;
+}
+
+/// Waits until a moment, to a few microseconds.
+pub(crate) fn wait_until(at: Instant) {
+    if let Some(rest) = at.checked_duration_since(Instant::now() + SLEEP_ERROR) {
+        std::thread::sleep(rest);
+    }
+    while Instant::now() < at {
+        std::hint::spin_loop();
+    }
+}
