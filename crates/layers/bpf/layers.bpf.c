@@ -37,6 +37,7 @@ static long (*update)(void *map, const void *key, const void *value, u64 flags) 
 static u64 (*now_ns)(void) = (void *)5;
 static u64 (*current_pid_tgid)(void) = (void *)14;
 static long (*current_name)(void *buffer, u32 size) = (void *)16;
+static long (*read_kernel)(void *to, u32 size, const void *from) = (void *)113;
 
 struct gendisk {
 	int major;
@@ -288,10 +289,9 @@ INLINE struct bucket_of_ios *bucket_of(u64 number)
 	return lookup(&in_flight, &hash);
 }
 
-// The entry of a bio; NULL if it has none.
-INLINE struct io *io_of(struct bio *bio)
+// The entry of the bio that has this number; NULL if it has none.
+INLINE struct io *io_numbered(u64 number)
 {
-	u64 number = number_of(bio);
 	struct bucket_of_ios *bucket = bucket_of(number);
 	if (!bucket)
 		return 0;
@@ -300,6 +300,11 @@ INLINE struct io *io_of(struct bio *bio)
 		if (bucket->ios[i].bio == number)
 			return &bucket->ios[i];
 	return 0;
+}
+
+INLINE struct io *io_of(struct bio *bio)
+{
+	return io_numbered(number_of(bio));
 }
 
 // An entry for a bio, in which nothing else is set yet; NULL if there is no room.
@@ -381,12 +386,16 @@ int bio_queue(u64 *context)
 	return 0;
 }
 
-// The part's parent is in bi_private.
+// The part's parent is in bi_private. That is no pointer to the kernel before Linux 6.17, so its distance to
+// the bio is taken from plain copies of both addresses.
 SEC("tp_btf/block_split")
 int bio_split(u64 *context)
 {
 	struct bio *bio = (void *)context[0];
-	struct io *parent = io_of(bio->bi_private);
+	u64 address = 0, parent_address = 0;
+	read_kernel(&address, sizeof(address), context);
+	read_kernel(&parent_address, sizeof(parent_address), &bio->bi_private);
+	struct io *parent = io_numbered(number_of(bio) + parent_address - address);
 	if (!parent)
 		return 0;
 	struct io *part = enter(bio);
@@ -601,6 +610,10 @@ __attribute__((noinline)) int finish(struct io *io, u64 inserted, u64 issued, u6
 {
 	if (!io)
 		return 0;
+	// Where the device has a volatile cache, the kernel issues a flush of its own in place of an empty one,
+	// which then lasts from its request to its completion.
+	if (!issued && !io->bytes)
+		issued = io->got ? io->got : io->queued;
 	if (!issued)
 		tally(LOST);
 	else if (io->cell == NOT_OURS)
@@ -621,7 +634,8 @@ int rq_complete(u64 *context)
 		return 0;
 	struct io *head = io_of(bio);
 	if (!head) {
-		if (watched(bio) >= 0)
+		// Without bytes it is the end of a flush around data that has been counted.
+		if (bytes && watched(bio) >= 0)
 			tally(UNSEEN);
 		return 0;
 	}

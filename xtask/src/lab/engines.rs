@@ -2,6 +2,7 @@
 //! engine does not do what it says.
 
 use super::image::Device;
+use super::layers;
 use std::fmt::Write;
 
 /// Modules of their devices.
@@ -16,9 +17,18 @@ pub const MODULES: &[&str] = &[
     "dax_pmem",
     "device_dax",
     "null_blk nr_devices=1 gb=1 zoned=1 zone_size=4 memory_backed=1",
+    "dm_delay",
+    "dm_crypt",
+    "xts",
+    "raid1",
+    "loop",
+    "xfs",
+    "btrfs",
+    // Checksums of file systems.
+    "crc32c_generic",
 ];
 /// Programs of this machine that cases call.
-pub const TOOLS: &[&str] = &["blkzone", "mkfs.ext4"];
+pub const TOOLS: &[&str] = &["blkzone", "mkfs.ext4", "mkfs.xfs", "mkfs.btrfs", "dmsetup", "mdadm"];
 /// Devices that only the cases need.
 pub const DEVICES: &[Device] = &[
     // nvme3: namespaces with plain blocks, and with protection information in separate metadata, in
@@ -97,18 +107,29 @@ pub const DEVICES: &[Device] = &[
         image: "nvdimm1.img",
         bytes: 128 << 20,
     },
+    // nvme4: large enough for each file system.
+    Device {
+        arguments: &[
+            "-drive",
+            "file=FILE,if=none,format=raw,id=files",
+            "-device",
+            "nvme,serial=files,drive=files",
+        ],
+        image: "files.img",
+        bytes: 400 << 20,
+    },
 ];
 
 /// An engine on a device.
 pub struct Case {
     /// `ENGINE-WHAT`.
-    name: &'static str,
+    pub(super) name: &'static str,
     /// In words, for the table.
-    proves: &'static str,
+    pub(super) proves: &'static str,
     /// Not with `--quick`.
-    is_long: bool,
+    pub(super) is_long: bool,
     /// Lines of shell; the first that fails ends the case.
-    steps: &'static str,
+    pub(super) steps: &'static str,
 }
 
 /// What each case begins with.
@@ -117,6 +138,28 @@ fathom_() { fathom run --output=/tmp/out --name=lab --allow-destroy=\"$D\" --fil
 run() { fathom_ \"$@\" || { cat /tmp/out; return 1; }; }
 fails() { if \"$@\"; then echo \"did not fail: $*\"; return 1; fi; }
 refused() { fails fathom_ \"$@\"; }
+timed() { run --layers --direct=1 --ioengine=psync --rw=randread --bs=4k --size=8m --number_ios=300 \"$@\"; }
+# The tables of a disk, each on a line.
+tables() { tr '\\n' ' ' </tmp/out | tr -s ' ' | sed 's/Layers of /\\n&/g' | grep \"^Layers of lab: [a-z]* on $1[ ,]\"; }
+# I/Os that were timed on a disk.
+ios() { tables $1 | grep -o '[0-9]* I/Os timed' | head -n 1 | cut -d ' ' -f 1; }
+# Mean time of a layer on a disk, in nanoseconds; 0 if it has none.
+mean() {
+  tables $2 | head -n 1 | sed 's/Mean .*//' | awk -v layer=$1 '{
+    for (at = 1; at < NF; at++) if ($at == layer) {
+      unit = $(at + 2)
+      time = $(at + 1) * (unit == \"s\" ? 1e9 : unit == \"ms\" ? 1e6 : unit == \"µs\" ? 1e3 : 1)
+      break
+    }
+  } END { printf \"%d\\n\", time }'
+}
+within() { [ $1 -le $2 ] && [ $2 -le $3 ]; }
+# The layers of a disk make up the latency of the job, to 3 %.
+whole() {
+  tables $1 | grep 'Mean latency' | head -n 1 | sed 's/Mean latency.*//' | awk '{
+    for (at = 2; at <= NF; at++) if ($at == \"%\") sum += $(at - 1)
+  } END { exit !(sum >= 97 && sum <= 103) }'
+}
 ";
 
 const CASES: &[Case] = &[
@@ -362,11 +405,16 @@ zbd --rw=trim --bs=4m --size=16m",
     },
 ];
 
+/// The cases of engines come last, for the last of them changes the SCSI disk.
+fn all() -> impl Iterator<Item = &'static Case> {
+    layers::CASES.iter().chain(CASES)
+}
+
 /// The cases to run.
 pub fn chosen(quick: bool, only: Option<&str>) -> Vec<&'static Case> {
     let wanted =
         |case: &&Case| !(quick && case.is_long) && only.is_none_or(|word| case.name.contains(word));
-    CASES.iter().filter(wanted).collect()
+    all().filter(wanted).collect()
 }
 
 /// The script of the cases. Behind its name each prints its seconds and `passed`, or the commands up to
@@ -421,11 +469,11 @@ mod tests {
 
     #[test]
     fn names_are_unique_and_steps_run_one_by_one() {
-        let mut names: Vec<_> = CASES.iter().map(|case| case.name).collect();
+        let mut names: Vec<_> = all().map(|case| case.name).collect();
         names.sort_unstable();
         names.dedup();
-        assert_eq!(names.len(), CASES.len());
+        assert_eq!(names.len(), all().count());
         let script = script(&chosen(false, None));
-        assert_eq!(script.matches("\nEND-OF-CASE\n").count(), CASES.len());
+        assert_eq!(script.matches("\nEND-OF-CASE\n").count(), all().count());
     }
 }

@@ -1,11 +1,12 @@
 //! `cargo xtask lab`: our program on devices that a build machine does not have. A guest is booted
-//! with emulated NVMe and SCSI disks, flash and persistent memory. It reads the health of disks, and
-//! each engine that speaks to such devices does I/O on them. It needs QEMU, and the network once.
+//! with emulated NVMe and SCSI disks, flash and persistent memory. It reads the health of disks, each
+//! engine that speaks to such devices does I/O on them, and `--layers` times stacks of them. It needs QEMU, and the network once.
 
 mod engines;
 mod guest;
 mod health;
 mod image;
+mod layers;
 mod monitor;
 
 use crate::cargo;
@@ -22,7 +23,7 @@ pub struct Options {
     /// Only what takes seconds, for every change: no disk is worn out.
     #[arg(long)]
     quick: bool,
-    /// Only the cases of engines whose name contains this.
+    /// Only the cases whose name contains this.
     #[arg(long, value_name = "WORD")]
     only: Option<String>,
     /// The program to test in place of the release build.
