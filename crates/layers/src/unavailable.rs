@@ -12,6 +12,12 @@ pub enum Unavailable {
     /// This process may not load BPF programs.
     #[error("the kernel allows BPF programs only to root, or with CAP_BPF and CAP_PERFMON")]
     NoRights,
+    /// The capabilities of this process are those of a user namespace.
+    #[error(
+        "this process is in a user namespace, where root has no rights in the kernel: run outside of it, as \
+         root or with CAP_BPF and CAP_PERFMON"
+    )]
+    UserNamespace,
     /// The kernel does not describe its types.
     #[error(
         "the kernel has no type information (/sys/kernel/btf/vmlinux): it needs CONFIG_DEBUG_INFO_BTF"
@@ -47,6 +53,8 @@ pub enum Unavailable {
 
 /// Number of the initial PID namespace (PROC_PID_INIT_INO).
 const INITIAL_PID_NAMESPACE: &str = "pid:[4026531836]";
+/// Number of the initial user namespace (PROC_USER_INIT_INO).
+const INITIAL_USER_NAMESPACE: &str = "user:[4026531837]";
 
 impl Unavailable {
     /// The reasons that are known before a program is loaded.
@@ -74,7 +82,12 @@ impl Unavailable {
             if let Some(error) = error.downcast_ref::<io::Error>()
                 && error.kind() == io::ErrorKind::PermissionDenied
             {
-                return Unavailable::NoRights;
+                return match std::fs::read_link("/proc/self/ns/user") {
+                    Ok(name) if name.as_os_str() != INITIAL_USER_NAMESPACE => {
+                        Unavailable::UserNamespace
+                    }
+                    _ => Unavailable::NoRights,
+                };
             }
             (cause, text) = (error.source(), error.to_string());
         }

@@ -1,6 +1,7 @@
 //! Engines that speak to devices: each case is a few lines of shell in the guest, which fail if the
 //! engine does not do what it says.
 
+use super::case::Case;
 use super::image::Device;
 use super::layers;
 use std::fmt::Write;
@@ -119,18 +120,6 @@ pub const DEVICES: &[Device] = &[
         bytes: 400 << 20,
     },
 ];
-
-/// An engine on a device.
-pub struct Case {
-    /// `ENGINE-WHAT`.
-    pub(super) name: &'static str,
-    /// In words, for the table.
-    pub(super) proves: &'static str,
-    /// Not with `--quick`.
-    pub(super) is_long: bool,
-    /// Lines of shell; the first that fails ends the case.
-    pub(super) steps: &'static str,
-}
 
 /// What each case begins with.
 const PROLOGUE: &str = "

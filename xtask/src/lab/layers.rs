@@ -1,7 +1,7 @@
 //! `--layers` on the guest's kernel, which is older than that of most build machines, and on its stacks
 //! of devices: each disk below another one has a table of its own.
 
-use super::engines::Case;
+use super::case::Case;
 
 pub(super) const CASES: &[Case] = &[
     Case {

@@ -2,6 +2,7 @@
 //! with emulated NVMe and SCSI disks, flash and persistent memory. It reads the health of disks, each
 //! engine that speaks to such devices does I/O on them, and `--layers` times stacks of them. It needs QEMU, and the network once.
 
+mod case;
 mod engines;
 mod guest;
 mod health;

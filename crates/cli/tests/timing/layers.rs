@@ -198,6 +198,34 @@ fn without_rights_the_run_says_so_and_goes_on() {
     let said = out + &err;
     assert!(said.contains("--layers: not timed:") && said.contains("CAP_BPF"), "{said}");
     assert!(!said.contains("Layers of"), "{said}");
+    // Root of a user namespace has all capabilities there, and none of the kernel's.
+    let mut command = Command::new("unshare");
+    command.args(["--user", "--map-root-user"]).arg(FATHOM);
+    command.args(["run", "--name=t", "--rw=read", "--size=1m", "--layers"]);
+    let scratch = scratch();
+    let Ran { out, err, .. } = run(command.current_dir(scratch.path())).expect(0);
+    let said = (out + &err).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("in a user namespace") && said.contains("CAP_PERFMON"), "{said}");
+}
+
+#[test]
+fn a_device_that_is_detached_in_the_middle_is_timed_to_the_end() {
+    let _alone = alone();
+    let directory = scratch();
+    let (device, reads_of_it) = read_device(directory.path());
+    let before = loaded();
+    let options = ["--time_based", "--runtime=2", "--output-format=json"];
+    let arguments = [&texts(&reads_of_it)[..], &options].concat();
+    let running = Running::fathom("run", directory.path(), &arguments);
+    wait_until("the programs", || loaded() == before + 1);
+    // The kernel removes it when the job closes it.
+    system("losetup", &["--detach", &device.device]);
+    let json = running.end().expect(0).json();
+    let path = &json["fathom"]["layers"]["paths"][0];
+    let timed = path["ios"].as_f64().unwrap();
+    let made = json["jobs"][0]["read"]["total_ios"].as_f64().unwrap();
+    assert!(timed <= made && timed > 0.99 * made, "{timed} of {made}: {path}");
+    wait_until("their end", || loaded() == before);
 }
 
 #[test]
