@@ -5,7 +5,7 @@ use record::{RecordSet, RunRecord, SCHEMA_VERSION};
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Why a record could not be saved or loaded.
@@ -69,7 +69,8 @@ pub(crate) struct Heading {
 }
 
 pub(crate) fn parsed<T: DeserializeOwned>(text: &str, path: &Path) -> Result<T, RecordError> {
-    serde_json::from_str(text)
+    // Code for records exists once: all of it is read from bytes.
+    serde_json::from_slice(text.as_bytes())
         .map_err(|error| RecordError::NotARecord { path: path.into(), reason: error.to_string() })
 }
 
@@ -124,10 +125,11 @@ pub fn write_atomically(path: &Path, write: impl Fn(&Path) -> io::Result<File>) 
 }
 
 fn write(document: &impl Serialize, path: &Path) -> io::Result<File> {
-    let mut file = BufWriter::new(File::create(path)?);
-    serde_json::to_writer(&mut file, document)?;
-    file.write_all(b"\n")?;
-    Ok(file.into_inner()?)
+    let mut file = File::create(path)?;
+    let mut json = serde_json::to_vec(document)?;
+    json.push(b'\n');
+    file.write_all(&json)?;
+    Ok(file)
 }
 
 /// Parses a document of fathom: a record or several; `path` is for messages.

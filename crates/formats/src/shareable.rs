@@ -22,9 +22,11 @@ pub fn shareable(set: &RecordSet) -> RecordSet {
     // Longer names first, because a longer name may contain a shorter one.
     let mut names: Vec<(String, &str)> = names.into_iter().collect();
     names.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
-    let mut value = serde_json::to_value(&set).expect("a record can be written");
+    let json = serde_json::to_vec(&set).expect("a record can be written");
+    let mut value = serde_json::from_slice(&json).expect("what was written");
     replace(&mut value, &names);
-    serde_json::from_value(value).expect("a record with other texts")
+    let json = serde_json::to_vec(&value).expect("a record with other texts");
+    serde_json::from_slice(&json).expect("a record with other texts")
 }
 
 /// The names in a record that others must not see, each with what stands for it.

@@ -42,6 +42,6 @@ impl Line {
 
     /// Parses a line; `None` if it is unknown, from a newer program, or incomplete.
     pub fn parse(line: &str) -> Option<Line> {
-        serde_json::from_str(line).ok()
+        serde_json::from_slice(line.as_bytes()).ok()
     }
 }

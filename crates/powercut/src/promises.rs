@@ -91,7 +91,7 @@ fn parse(text: &[u8]) -> Result<(u64, Entry), String> {
     }
     let (number, json) = rest.split_once(' ').ok_or("it has no number")?;
     let number = number.parse().map_err(|_| "it has no number")?;
-    let entry = serde_json::from_str(json)
+    let entry = serde_json::from_slice(json.as_bytes())
         .map_err(|error| format!("another version of fathom wrote it ({error})"))?;
     Ok((number, entry))
 }

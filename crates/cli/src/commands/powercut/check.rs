@@ -149,7 +149,7 @@ impl Found {
             facts: Runner::new(false).machine().clone(),
             cell: cut.map(|round| Cell { name: KIND.into(), round, at: Vec::new() }),
             messages: vec![message],
-            powercut: serde_json::from_str(&report.json()).ok(),
+            powercut: serde_json::from_slice(report.json().as_bytes()).ok(),
             ..RunRecord::default()
         });
         say(&archive.take_notes());
