@@ -25,7 +25,7 @@ pub struct Lineage {
 /// A set of runs that are made together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SetInfo {
-    /// Its id ([`Archive::new_set`]). The set exists once it has a run.
+    /// Its id ([`SetId::random`]). The set exists once it has a run.
     pub id: SetId,
     /// Seed for the random choices of the judgement.
     pub seed: u64,

@@ -26,7 +26,8 @@ impl Location {
         Location { path: path.into(), is_explicit: true }
     }
 
-    /// `archive.db` in [`data_directory`].
+    /// `archive.db` in `$XDG_DATA_HOME/fathom`. The default of `$XDG_DATA_HOME` is `~/.local/share` (XDG Base
+    /// Directory Specification).
     ///
     /// # Errors
     /// When there is no home directory.

@@ -198,7 +198,7 @@ pub const OPTIONS: &[ProgramOption] = options! {
     "max-jobs" => set(max_jobs).short('j').value("NUMBER").sent(),
     /// Write the complete record of the run to this file
     "record" => text!(record, "the path of a file").value("FILE").ours(),
-    /// Archive the run in this file or on this server instead of the default archive
+    /// Archive the run here instead of in the default archive
     "archive" => text!(archive, "the path of a file, or postgres://USER@HOST/DATABASE")
         .value("ARCHIVE")
         .ours(),
@@ -220,7 +220,7 @@ pub const OPTIONS: &[ProgramOption] = options! {
     "example" => text!(example, "the name of an example").value("NAME").ours(),
     /// Samples of the machine per second; 0: only before and after
     "sample-hz" => set(sample_hz).value("NUMBER").ours().sent(),
-    /// Under mpirun: give a rank up that was not heard of for this long (60s)
+    /// Under mpirun: give up a rank that is silent for this long (60s)
     "rank-timeout" => sets!(|run, value| run.rank_timeout = interval(value, 1000)?)
         .value("TIME").ours(),
     /// Sample which code uses the CPUs, of servers on this machine too

@@ -198,13 +198,16 @@ pub fn as_fio(directory: &Path, arguments: &[&str]) -> Ran {
 
 /// Seconds after which a call of the oracle hangs. fio 3.33 does so now and then when it compresses
 /// logs (`log_compression`).
-const ORACLE_HANGS: &str = "120";
+const ORACLE_HANGS: &str = "60";
 
 /// The oracle. A call that hangs is ended with all its processes and made again, three times at most.
 #[track_caller]
 pub fn fio(directory: &Path, arguments: &[&str]) -> Ran {
     let call = || {
-        let limit = ["--signal=KILL", ORACLE_HANGS, FIO];
+        // The processes of its jobs are sessions of their own, which only the end of their PID namespace
+        // ends.
+        let limit =
+            ["--signal=KILL", ORACLE_HANGS, "unshare", "--pid", "--fork", "--kill-child", FIO];
         run(Command::new("timeout").args(limit).args(arguments).current_dir(directory))
     };
     let mut calls = std::iter::repeat_with(call).take(3);

@@ -217,7 +217,13 @@ fn a_device_that_is_detached_in_the_middle_is_timed_to_the_end() {
     let options = ["--time_based", "--runtime=2", "--output-format=json"];
     let arguments = [&texts(&reads_of_it)[..], &options].concat();
     let running = Running::fathom("run", directory.path(), &arguments);
-    wait_until("the programs", || loaded() == before + 1);
+    let reads = || {
+        let file = format!("/sys/block/{}/stat", device.name());
+        let text = std::fs::read_to_string(file).unwrap();
+        text.split_whitespace().next().unwrap().parse::<u64>().unwrap()
+    };
+    let before_it = reads();
+    wait_until("reads", || reads() > before_it + 100);
     // The kernel removes it when the job closes it.
     system("losetup", &["--detach", &device.device]);
     let json = running.end().expect(0).json();
@@ -262,7 +268,10 @@ fn a_report_has_a_table_of_layers_and_json_has_them_too() {
     let json = crate::common::fathom(directory.path(), &json).expect(0).json();
     let path = &json["fathom"]["layers"]["paths"][0];
     assert_eq!((&path["job"], &path["operation"]), (&"t".into(), &"read".into()), "{json}");
-    assert_eq!(path["ios"], 500, "{path}");
+    // The kernel skips a program that interrupts itself, as completions of the file below the loop device
+    // may have it on a busy machine. The report says how many I/Os were timed.
+    let timed = path["ios"].as_u64().unwrap();
+    assert!((485..=500).contains(&timed) && path["job_ios"] == 500, "{path}");
     let shares =
         path["layers"].as_array().unwrap().iter().map(|row| row["share"].as_f64().unwrap());
     let sum: f64 = shares.sum();

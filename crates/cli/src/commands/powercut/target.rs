@@ -66,12 +66,17 @@ impl Target {
         }
     }
 
-    /// Refuses what holds data that is not from an earlier test, unless it is named.
+    /// Refuses what another tester writes to, and what holds data that is not from an earlier test, unless it
+    /// is named.
     ///
     /// # Errors
     /// What would be destroyed.
     pub fn check_use(&self, allowed: &[String]) -> Result<()> {
         let path = &self.path;
+        // What another tester has just begun to write does not look like that of a test yet.
+        if let Ok(file) = File::open(path) {
+            lock(&file, path)?;
+        }
         let in_use = |reason| report::trim::in_use(path, reason);
         if let Some(text) = self.facts.uses.iter().find_map(in_use) {
             return Err(Refusal::target(text));
@@ -111,13 +116,19 @@ impl Target {
         let resolved = fs::canonicalize(&path).with_context(|| path.clone())?;
         self.path = resolved.display().to_string();
         self.identity.path.clone_from(&self.path);
-        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(file),
-            Err(rustix::io::Errno::WOULDBLOCK) => {
-                Err(Refusal::target(format!("{path}: another tester writes to it")))
-            }
-            Err(error) => Err(error).with_context(|| format!("locking {path}")),
+        lock(&file, &path)?;
+        Ok(file)
+    }
+}
+
+/// Locks a target until the file is closed.
+fn lock(file: &File, path: &str) -> Result<()> {
+    match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(()),
+        Err(rustix::io::Errno::WOULDBLOCK) => {
+            Err(Refusal::target(format!("{path}: another tester writes to it")))
         }
+        Err(error) => Err(error).with_context(|| format!("locking {path}")),
     }
 }
 
