@@ -111,16 +111,12 @@ pub const FORMER_IDS: [(&str, &str); 1] = [("depth-costume", depth_beyond_knee::
 /// evidence of an imported record as an observation.
 const FOR_IMPORTS: [&str; 3] = [errors::CHECK.id, too_few_samples::CHECK.id, too_short::CHECK.id];
 
-/// Checks of the ranks of a fleet together. Each rank looks at its own host; the sum of all ranks does not
-/// fit the evidence of one host.
-const FOR_FLEETS: [&str; 3] =
-    [missing_ranks::CHECK.id, straggler::CHECK.id, hosts_differ::CHECK.id];
-
 /// The findings of all checks, the most severe first, within one severity in the order of [`ALL`].
 /// Equal findings about several jobs are merged.
 pub(crate) fn look(case: &Case) -> Vec<Finding> {
     if let Some(fleet) = &case.record.fleet {
-        let own = ALL.iter().filter(|check| FOR_FLEETS.contains(&check.id));
+        // Each rank looks at its own host; the sum of all ranks does not fit the evidence of one host.
+        let own = ALL.iter().filter(|check| matches!(check.look, Look::Fleet(_)));
         let own = own.flat_map(|check| check.findings(case));
         return arranged(own.chain(findings_of_ranks(fleet)));
     }

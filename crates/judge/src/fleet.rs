@@ -66,11 +66,8 @@ pub fn fleet_figures(fleet: &Fleet) -> Vec<FleetFigures> {
 }
 
 fn figures(fleet: &Fleet, window: &FleetWindow) -> FleetFigures {
-    let of_group =
-        |rank: &RankRecord| rank.groups.iter().find(|group| group.group == window.group).cloned();
-    let all: Vec<(&RankRecord, RankGroup)> =
-        fleet.ranks.iter().filter_map(|rank| Some((rank, of_group(rank)?))).collect();
-    let (within, outside): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, g)| g.in_window);
+    let all = fleet.ranks.iter().filter_map(|rank| Some((rank, rank.group(window.group)?)));
+    let (within, outside): (Vec<_>, Vec<_>) = all.partition(|(_, g)| g.in_window);
     let window_ns = (window.end - window.start).0;
     let starts = || within.iter().map(|(_, group)| group.started.0);
     let mut bounds: Vec<u64> = within.iter().map(|(rank, _)| rank.clock.bound()).collect();
@@ -90,17 +87,13 @@ fn figures(fleet: &Fleet, window: &FleetWindow) -> FleetFigures {
             let (ios, bytes) = sum(d);
             (per_second(ios, window_ns), per_second(bytes, window_ns))
         }),
-        by_rank: within.iter().map(|(r, g)| (r.rank, per_second(ios(g), window_ns))).collect(),
+        by_rank: within.iter().map(|(r, g)| (r.rank, per_second(g.ios(), window_ns))).collect(),
         stragglers: if window_ns == 0 { Vec::new() } else { stragglers(&within, window_ns) },
         outside: outside.iter().map(|(rank, _)| rank.rank).collect(),
     }
 }
 
-fn ios(group: &RankGroup) -> u64 {
-    group.parts.iter().sum()
-}
-
-fn stragglers(ranks: &[(&RankRecord, RankGroup)], window_ns: u64) -> Vec<Straggler> {
+fn stragglers(ranks: &[(&RankRecord, &RankGroup)], window_ns: u64) -> Vec<Straggler> {
     if ranks.len() < 2 {
         return Vec::new();
     }
@@ -112,9 +105,9 @@ fn stragglers(ranks: &[(&RankRecord, RankGroup)], window_ns: u64) -> Vec<Straggl
         all
     };
     let by_part: Vec<Vec<u64>> = (0..parts).map(|part| sorted(&|g| g.parts[part])).collect();
-    let whole = sorted(&ios);
-    let slow = |(rank, group): &(&RankRecord, RankGroup)| {
-        let own = ios(group);
+    let whole = sorted(&RankGroup::ios);
+    let slow = |(rank, group): &(&RankRecord, &RankGroup)| {
+        let own = group.ios();
         let others = median_without(&whole, own);
         if own as f64 >= SLOW * others {
             return None;
@@ -152,8 +145,7 @@ fn median_without(sorted: &[u64], value: u64) -> f64 {
 /// "rank 3 on a", "ranks 1, 2 and 7": with the host where there is one rank.
 pub(crate) fn named(ranks: &[&RankRecord]) -> String {
     match ranks {
-        [one] if one.host.is_empty() => format!("rank {}", one.rank),
-        [one] => format!("rank {} on {}", one.rank, one.host),
+        [one] => one.label(),
         _ => {
             let numbers: Vec<String> = ranks.iter().map(|rank| rank.rank.to_string()).collect();
             format!("ranks {}", list_up_to(&numbers, NAMED))

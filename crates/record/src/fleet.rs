@@ -23,7 +23,7 @@ pub struct Fleet {
 /// Time that a fleet takes besides its I/O, at rank 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FleetCosts {
-    /// From the start of MPI to the last rank's plan.
+    /// From the start of MPI until the last rank had planned its run.
     pub join: Nanos,
     /// Comparing clocks, before and after.
     pub clocks: Nanos,
@@ -59,6 +59,8 @@ pub enum RankState {
     Lost,
 }
 
+crate::named!(RankState: Ran "ran", Refused "refused", Lost "lost");
+
 /// One rank.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RankRecord {
@@ -82,10 +84,25 @@ pub struct RankRecord {
     pub clock: ClockComparison,
     /// What it did, by group of jobs.
     pub groups: Vec<RankGroup>,
-    /// What limited its jobs, as it judged by itself.
+    /// What limited its jobs, by the evidence of its own host.
     pub verdicts: Vec<RankVerdict>,
     /// What its checks found.
     pub findings: Vec<RankFinding>,
+}
+
+impl RankRecord {
+    /// "rank 3 on node3"; without the host if it is not known.
+    pub fn label(&self) -> String {
+        match self.host.is_empty() {
+            true => format!("rank {}", self.rank),
+            false => format!("rank {} on {}", self.rank, self.host),
+        }
+    }
+
+    /// What it did in a group of jobs, if it ran it.
+    pub fn group(&self, number: u32) -> Option<&RankGroup> {
+        self.groups.iter().find(|group| group.group == number)
+    }
 }
 
 /// What a rank did in one group of jobs.
@@ -107,6 +124,13 @@ pub struct RankGroup {
     pub clat_mean: Nanos,
     /// 99th percentile of completion latency, over all it did.
     pub clat_p99: Nanos,
+}
+
+impl RankGroup {
+    /// I/Os of all directions in the common window.
+    pub fn ios(&self) -> u64 {
+        self.parts.iter().sum()
+    }
 }
 
 /// A clock against that of rank 0.

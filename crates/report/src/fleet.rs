@@ -108,13 +108,12 @@ fn clocks(fleet: &Fleet) -> String {
 
 /// A table of the ranks of a group.
 fn ranks(fleet: &Fleet, group: u32, is_named: bool) -> String {
-    let of_group = |rank: &RankRecord| rank.groups.iter().find(|it| it.group == group).cloned();
-    let all: Vec<(&RankRecord, Option<RankGroup>)> =
-        fleet.ranks.iter().map(|rank| (rank, of_group(rank))).collect();
-    let ios = |it: &Option<RankGroup>| it.as_ref().map_or(0, |it| it.parts.iter().sum::<u64>());
-    let mut shown: Vec<&(&RankRecord, Option<RankGroup>)> = all.iter().collect();
+    let mut shown: Vec<(&RankRecord, Option<&RankGroup>)> =
+        fleet.ranks.iter().map(|rank| (rank, rank.group(group))).collect();
     if shown.len() > ROWS {
-        shown.sort_by_key(|(rank, group)| (rank.state == RankState::Ran, ios(group), rank.rank));
+        shown.sort_by_key(|(rank, group)| {
+            (rank.state == RankState::Ran, group.map_or(0, RankGroup::ios), rank.rank)
+        });
         shown.truncate(ROWS);
         shown.sort_by_key(|(rank, _)| rank.rank);
     }
@@ -135,8 +134,8 @@ fn ranks(fleet: &Fleet, group: u32, is_named: bool) -> String {
         };
         out.push('\n');
     }
-    if all.len() > shown.len() {
-        let more = all.len() - shown.len();
+    if fleet.ranks.len() > shown.len() {
+        let more = fleet.ranks.len() - shown.len();
         out += &format!("  and {} that made more I/Os each; JSON has all\n", counted(more, "rank"));
     }
     out
@@ -157,7 +156,7 @@ fn row(rank: &RankRecord, group: &RankGroup, seconds: f64, start: u64) -> String
     let why = if rank.why.is_empty() { String::new() } else { format!("  {}", rank.why) };
     format!(
         "{start:>12}{:>10}{:>12}{:>10}{:>10}  {}{}{}",
-        count(per_second(group.parts.iter().sum())),
+        count(per_second(group.ios())),
         rate(per_second(bytes)),
         time(group.clat_mean.0 as f64),
         time(group.clat_p99.0 as f64),
@@ -171,8 +170,7 @@ fn row(rank: &RankRecord, group: &RankGroup, seconds: f64, start: u64) -> String
 fn without_io(rank: &RankRecord) -> String {
     let state = match rank.state {
         RankState::Ran => "no I/O",
-        RankState::Refused => "refused",
-        RankState::Lost => "lost",
+        other => other.name(),
     };
     match rank.why.lines().next() {
         Some(why) => format!("{state}: {why}"),

@@ -46,6 +46,7 @@ pub fn markdown() -> String {
 fn section(check: &Check) -> String {
     let looks_at = match check.look {
         Look::Part(_) | Look::Data(_) | Look::Run(_) => "each run",
+        Look::Fleet(_) => "each run of several ranks",
         Look::Set(_) => "runs that repeat each other",
         Look::Pair(_) => "an earlier and a later run that are compared",
     };

@@ -3,7 +3,7 @@
 use crate::case::{Case, Part};
 use crate::finding::Finding;
 use record::remedy::set;
-use record::{RecordSet, Remedy, RunRecord, Sentence, Severity};
+use record::{Fleet, RecordSet, Remedy, RunRecord, Sentence, Severity};
 
 /// One check, with its entry in docs/CHECKS.md.
 pub struct Check {
@@ -51,6 +51,7 @@ impl Check {
             Look::Part(look) => case.parts.iter().filter_map(|part| look(case, part)).collect(),
             Look::Data(look) => case.data_parts().filter_map(|part| look(case, part)).collect(),
             Look::Run(look) => look(case),
+            Look::Fleet(look) => case.record.fleet.iter().flat_map(look).collect(),
             Look::Set(_) | Look::Pair(_) => Vec::new(),
         }
     }
@@ -93,6 +94,8 @@ pub enum Look {
     Data(fn(&Case, &Part) -> Option<Finding>),
     /// A whole run.
     Run(fn(&Case) -> Vec<Finding>),
+    /// The ranks of a fleet together.
+    Fleet(fn(&Fleet) -> Vec<Finding>),
     /// Repeats of a run; see [`over_set`](super::over_set).
     Set(fn(&RecordSet) -> Vec<Finding>),
     /// An earlier and a later run that are compared; see [`over_pair`](super::over_pair).

@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 use crate::fleet::named;
-use record::{RankRecord, RankState};
+use record::{Fleet, RankRecord, RankState};
 use std::collections::BTreeMap;
 
 /// Values that are shown of one difference.
@@ -20,14 +20,13 @@ pub(super) const CHECK: Check = Check {
         "other_kernels_and_mounts_are_told",
         "other_kernels_and_mounts_are_told",
     ),
-    look: Look::Run(look),
+    look: Look::Fleet(look),
 };
 
 /// What is compared, as text.
 type Property = fn(&RankRecord) -> String;
 
-fn look(case: &Case) -> Vec<Finding> {
-    let Some(fleet) = &case.record.fleet else { return Vec::new() };
+fn look(fleet: &Fleet) -> Vec<Finding> {
     let ranks: Vec<&RankRecord> =
         fleet.ranks.iter().filter(|rank| rank.state == RankState::Ran).collect();
     let properties: [(&str, Property); 3] = [

@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 use crate::fleet::{fleet_figures, named};
-use record::{RankRecord, RankState};
+use record::{Fleet, RankRecord, RankState};
 
 pub(super) const CHECK: Check = Check {
     id: "missing-ranks",
@@ -20,24 +20,24 @@ pub(super) const CHECK: Check = Check {
         "fleet/mpi.rs::a_rank_that_is_killed_or_refuses_is_named_and_the_rest_is_reported",
         "fleet/mpi.rs::ranks_make_one_measurement",
     ),
-    look: Look::Run(look),
+    look: Look::Fleet(look),
 };
 
-fn look(case: &Case) -> Vec<Finding> {
-    let Some(fleet) = &case.record.fleet else { return Vec::new() };
+fn look(fleet: &Fleet) -> Vec<Finding> {
     let mut found = Vec::new();
     let in_state = |state| {
         let of_state = |rank: &&RankRecord| rank.state == state;
         fleet.ranks.iter().filter(of_state).collect::<Vec<_>>()
     };
-    for (state, word) in [(RankState::Refused, "refused"), (RankState::Lost, "lost")] {
+    for state in [RankState::Refused, RankState::Lost] {
         let ranks = in_state(state);
         let Some(first) = ranks.first() else { continue };
         let text = format!(
-            "{} of {}: {} {word}: {}",
+            "{} of {}: {} {}: {}",
             ranks.len(),
             counted(fleet.ranks.len(), "rank"),
             named(&ranks),
+            state.name(),
             first.why,
         );
         let remedy = "look at the hosts that are named, and run again";

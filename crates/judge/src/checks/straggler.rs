@@ -2,6 +2,7 @@
 
 use super::prelude::*;
 use crate::fleet::{Straggler, fleet_figures};
+use record::Fleet;
 
 /// Stragglers that are named; more are counted.
 const NAMED: usize = 4;
@@ -20,11 +21,11 @@ pub(super) const CHECK: Check = Check {
         "fleet/mpi.rs::a_rank_that_a_control_group_throttles_is_named",
         "fleet/mpi.rs::ranks_make_one_measurement",
     ),
-    look: Look::Run(look),
+    look: Look::Fleet(look),
 };
 
-fn look(case: &Case) -> Vec<Finding> {
-    let figures = case.record.fleet.iter().flat_map(fleet_figures);
+fn look(fleet: &Fleet) -> Vec<Finding> {
+    let figures = fleet_figures(fleet).into_iter();
     let stragglers: Vec<Straggler> = figures.flat_map(|figures| figures.stragglers).collect();
     let Some(first) = stragglers.first() else { return Vec::new() };
     let each = |slow: &Straggler| {

@@ -39,7 +39,7 @@ impl Limit {
         Limit::Unknown,
     ];
 
-    /// The limit that is printed so; [`Limit::Unknown`] for other texts.
+    /// The limit with this name; [`Limit::Unknown`] if none has it.
     pub fn of_name(name: &str) -> Limit {
         Limit::ALL.into_iter().find(|limit| limit.name() == name).unwrap_or(Limit::Unknown)
     }
@@ -72,7 +72,7 @@ pub enum Confidence {
 }
 
 impl Confidence {
-    /// The confidence that is printed so; low for other texts.
+    /// The confidence with this name; low if none has it.
     pub fn of_name(name: &str) -> Confidence {
         let all = [Confidence::Medium, Confidence::High];
         all.into_iter().find(|confidence| confidence.name() == name).unwrap_or(Confidence::Low)

@@ -2,9 +2,7 @@
 
 use super::tree::{Json, array, object, texts};
 use judge::{FleetFigures, Straggler};
-use record::{
-    ClockOffset, Direction, Fleet, RankFinding, RankGroup, RankRecord, RankState, RankVerdict,
-};
+use record::{ClockOffset, Direction, Fleet, RankFinding, RankGroup, RankRecord, RankVerdict};
 
 /// The fleet of a run.
 pub(super) fn fleet(fleet: &Fleet, figures: &[FleetFigures]) -> Json {
@@ -51,11 +49,6 @@ fn straggler(slow: &Straggler) -> Json {
 }
 
 fn rank(rank: &RankRecord) -> Json {
-    let state = match rank.state {
-        RankState::Ran => "ran",
-        RankState::Refused => "refused",
-        RankState::Lost => "lost",
-    };
     let drift = rank.clock.drift_ppm();
     object! {
         "rank" => rank.rank,
@@ -63,7 +56,7 @@ fn rank(rank: &RankRecord) -> Json {
         "kernel" => &rank.kernel,
         "version" => &rank.version,
         "mounts" => texts(&rank.mounts),
-        "state" => state,
+        "state" => rank.state.name(),
         "why" => Some(&rank.why).filter(|why| !why.is_empty()),
         "exit_code" => u64::from(rank.exit_code),
         "clock" => object! {

@@ -172,7 +172,7 @@ impl<'a> Rank<'a> {
             }
             _ => None,
         };
-        // Rank 0 has the exit code of this one: a launcher ends the others after another one than 0.
+        // A launcher ends all ranks when one exits with another code than 0. Rank 0 reports this one's.
         self.fleet.finish(result, || self.runner.caught()).map(|_| 0).map_err(|why| anyhow!(why))
     }
 
@@ -287,9 +287,7 @@ impl<'a> Rank<'a> {
 
 /// What became of a rank that has no results.
 fn failure(rank: &RankRecord) -> String {
-    let host = if rank.host.is_empty() { String::new() } else { format!(" on {}", rank.host) };
-    let state = if rank.state == RankState::Refused { "refused" } else { "lost" };
-    format!("rank {}{host}: {state}: {}", rank.rank, rank.why.trim_end())
+    format!("{}: {}: {}", rank.label(), rank.state.name(), rank.why.trim_end())
 }
 
 fn own_result(record: &RunRecord, origin: Instant) -> OwnResult {
