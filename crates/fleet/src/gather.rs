@@ -1,20 +1,19 @@
 //! Rank 0 gathers the records of all.
 
-use crate::lead::Lead;
+use crate::lead::{HASTE, Lead};
 use crate::message::Message;
 use crate::part::{Gather, Part};
 use crate::state::Sum;
 use crate::windows::{RanAt, common};
 use record::{Fleet, Nanos, RankState};
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-/// How long parts may take after a signal.
-const HASTE: Duration = Duration::from_millis(300);
-/// The longest that parts may take otherwise.
+/// The longest that parts may take if no signal came.
 const PARTS_MAX: Duration = Duration::from_secs(60);
 
 impl Lead<'_> {
-    /// The sum of all ranks that have ended.
+    /// Adds up the results of all ranks that have ended.
     pub fn gather(&mut self) -> Result<Sum, String> {
         let begin = Instant::now();
         let is_hasty = self.shared.stop.load(std::sync::atomic::Ordering::Relaxed) != 0;
@@ -52,7 +51,7 @@ impl Lead<'_> {
             rank.lost.is_some() || rank.has_refused() || rank.ended.is_none()
         };
         let now = self.exchange.now();
-        let origin = self.own.as_ref().map(|(_, origin)| *origin);
+        let origin = self.own.as_ref().map(|own| own.origin);
         let earliest = || {
             let groups = self.ranks.iter().filter_map(|rank| Some((rank, rank.ended.as_ref()?)));
             groups.flat_map(|(rank, t)| t.iter().map(|t| rank.clock.to_lead(t.started))).min()
@@ -84,8 +83,7 @@ impl Lead<'_> {
     }
 
     fn own_part(&self, gather: &Gather) -> Part {
-        let own = self.own.as_ref();
-        own.map(|(own, origin)| Part::of(0, own, *origin, gather)).unwrap_or_default()
+        self.own.as_ref().map(|own| own.part(0, gather)).unwrap_or_default()
     }
 
     /// Receives parts until all wanted ranks are in, or the time is over.
@@ -143,6 +141,6 @@ impl Lead<'_> {
 
 /// The wanted ranks that are not in a part.
 fn missing(part: &Part, wanted: &[usize]) -> Vec<usize> {
-    let is_in = |rank: &usize| part.ranks.iter().any(|row| row.rank as usize == *rank);
-    wanted.iter().copied().filter(|rank| !is_in(rank)).collect()
+    let here: BTreeSet<usize> = part.ranks.iter().map(|row| row.rank as usize).collect();
+    wanted.iter().copied().filter(|rank| !here.contains(rank)).collect()
 }

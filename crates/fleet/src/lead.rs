@@ -1,11 +1,11 @@
 //! Rank 0: it leads the others.
 
 use crate::clocks;
-use crate::exchange::{Exchange, clock_of, drain, instant_of};
+use crate::exchange::{Exchange, drain, instant_of};
 use crate::liveness::Liveness;
 use crate::member::{BRISK, CALM, DRAIN_MAX, sign_interval};
 use crate::message::{Enrolment, Message};
-use crate::part::{GroupTime, OwnResult, Part};
+use crate::part::{GroupTime, Part, TimedResult};
 use crate::state::{Command, Event, Farewell, Orders, Settings, Shared};
 use record::{ClockComparison, FleetCosts, Nanos, RankRecord, RankState};
 use std::collections::BTreeMap;
@@ -13,8 +13,9 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError};
 use std::time::{Duration, Instant};
 
-/// How long ranks may take to end after a signal. Open MPI kills a second after it.
-const HASTE: Duration = Duration::from_millis(300);
+/// How long ranks may take to end after a signal, and their parts to arrive. Open MPI kills a second after
+/// it.
+pub(crate) const HASTE: Duration = Duration::from_millis(300);
 /// From the last rank's word to the common start, so that all hear of it in time: this, and as much
 /// again for each further 20 ranks, at most half a second.
 const LEAD_TIME: Duration = Duration::from_millis(20);
@@ -91,15 +92,15 @@ pub(crate) struct Lead<'a> {
     pub ranks: Vec<Rank>,
     /// Messages that came while only answers to pings were looked for.
     pub waiting: Vec<(u32, Vec<u8>)>,
-    /// Its own result, with the origin of its times on its clock.
-    pub own: Option<(Box<OwnResult>, u64)>,
+    /// Its own result.
+    pub own: Option<TimedResult>,
     /// Parts of the sum that have come.
     pub parts: Vec<Part>,
     pub costs: FleetCosts,
     begin: Instant,
     signed: Instant,
     released: u32,
-    /// When the first rank ended, or a signal came: from then on others are waited for.
+    /// When the first rank ended. The others are waited for since then.
     waited_since: Option<Instant>,
     stopped: Option<Instant>,
     left: Option<u8>,
@@ -252,12 +253,8 @@ impl<'a> Lead<'a> {
                 Ok(Command::Enrol(enrolment)) => self.handle(0, Message::Enrolled(enrolment)),
                 Ok(Command::Reached(barrier)) => self.handle(0, Message::Reached(barrier)),
                 Ok(Command::Ended(result)) => {
-                    self.own = result.map(|result| {
-                        let origin = clock_of(self.exchange, result.origin);
-                        (result, origin)
-                    });
-                    let own = self.own.as_ref();
-                    let times = own.map(|(result, from)| result.group_times(|at| from + at.0));
+                    self.own = result.map(|result| TimedResult::new(result, self.exchange));
+                    let times = self.own.as_ref().map(TimedResult::group_times);
                     self.handle(0, Message::Ended(times.unwrap_or_default()));
                 }
                 Ok(Command::Leave(code)) => self.left = Some(code),

@@ -1,8 +1,8 @@
 //! A rank other than 0.
 
-use crate::exchange::{Exchange, clock_of, drain, instant_of};
+use crate::exchange::{Exchange, drain, instant_of};
 use crate::message::Message;
-use crate::part::{Gather, OwnResult, Part};
+use crate::part::{Gather, Part, TimedResult};
 use crate::state::{Command, Event, Farewell, Orders, Settings, Shared};
 use crate::tree::Place;
 use std::sync::atomic::Ordering;
@@ -43,8 +43,7 @@ pub(crate) struct Member<'a> {
     heard: Instant,
     signed: Instant,
     attentive_until: Instant,
-    /// Its result, with the origin of its times on its clock.
-    result: Option<(Box<OwnResult>, u64)>,
+    result: Option<TimedResult>,
     gathering: Option<Gathering>,
     /// Parts that came before the request for this rank's.
     early: Vec<Part>,
@@ -165,12 +164,8 @@ impl<'a> Member<'a> {
                 Ok(Command::Reached(barrier)) => self.tell(&Message::Reached(barrier))?,
                 Ok(Command::Ended(result)) => {
                     self.is_running = false;
-                    self.result = result.map(|result| {
-                        let origin = clock_of(self.exchange, result.origin);
-                        (result, origin)
-                    });
-                    let own = self.result.as_ref();
-                    let times = own.map(|(result, from)| result.group_times(|at| from + at.0));
+                    self.result = result.map(|result| TimedResult::new(result, self.exchange));
+                    let times = self.result.as_ref().map(TimedResult::group_times);
                     self.tell(&Message::Ended(times.unwrap_or_default()))?;
                 }
                 Ok(Command::Leave(_)) | Err(TryRecvError::Disconnected) => return Ok(false),
@@ -190,8 +185,7 @@ impl<'a> Member<'a> {
     }
 
     fn own_part(&self, gather: &Gather) -> Option<Part> {
-        let (result, origin) = self.result.as_ref()?;
-        Some(Part::of(self.exchange.rank(), result, *origin, gather))
+        self.result.as_ref().map(|result| result.part(self.exchange.rank(), gather))
     }
 
     fn begin_gathering(&mut self, gather: Gather) -> Result<(), String> {

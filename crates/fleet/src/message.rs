@@ -16,7 +16,7 @@ pub struct Enrolment {
     pub kernel: String,
     /// The filesystems of its targets, each once.
     pub mounts: Vec<String>,
-    /// What identifies its clock: ranks with the same text have the same.
+    /// Identifies its clock: ranks with equal texts have the same clock.
     pub clock: String,
     /// Its files: the path, hashed, and the end of its region in it.
     pub files: Vec<(u64, u64)>,

@@ -1,5 +1,6 @@
 //! Parts of the sum of all ranks.
 
+use crate::exchange::{Exchange, clock_of};
 use record::{
     Bytes, ClockComparison, Direction, FleetWindow, Histogram, JobRecord, Nanos, RankFinding,
     RankGroup, RankRecord, RankVerdict, RunRecord, Severity, WINDOW_PARTS,
@@ -48,6 +49,30 @@ pub struct OwnResult {
     pub why: String,
 }
 
+/// The result of this rank, with the origin of its times on its clock.
+pub(crate) struct TimedResult {
+    result: Box<OwnResult>,
+    /// In nanoseconds.
+    pub origin: u64,
+}
+
+impl TimedResult {
+    pub fn new(result: Box<OwnResult>, exchange: &dyn Exchange) -> TimedResult {
+        let origin = clock_of(exchange, result.origin);
+        TimedResult { result, origin }
+    }
+
+    /// The times of its groups, on the clock of this rank.
+    pub fn group_times(&self) -> Vec<GroupTime> {
+        self.result.group_times(|at| self.origin + at.0)
+    }
+
+    /// The part of this rank in the sum.
+    pub fn part(&self, rank: u32, gather: &Gather) -> Part {
+        Part::of(rank, &self.result, self.origin, gather)
+    }
+}
+
 impl OwnResult {
     /// From the record of a run and what the judge says of it.
     pub fn new(record: &RunRecord, origin: Instant, exit_code: u8) -> OwnResult {
@@ -78,7 +103,7 @@ impl OwnResult {
     }
 
     /// The times of its groups; `at` is a time from its origin on its clock.
-    pub(crate) fn group_times(&self, at: impl Fn(Nanos) -> u64) -> Vec<GroupTime> {
+    fn group_times(&self, at: impl Fn(Nanos) -> u64) -> Vec<GroupTime> {
         let mut groups: BTreeMap<u32, (Nanos, Nanos)> = BTreeMap::new();
         for job in self.jobs.iter().filter(|job| !job.did_nothing()) {
             let times = groups.entry(job.group.group).or_insert((job.started, job.ended));
@@ -121,7 +146,7 @@ pub(crate) struct Part {
 impl Part {
     /// The part of one rank, with times on the axis of rank 0. `own_origin` is the origin of its run on
     /// its clock.
-    pub fn of(rank: u32, result: &OwnResult, own_origin: u64, gather: &Gather) -> Part {
+    fn of(rank: u32, result: &OwnResult, own_origin: u64, gather: &Gather) -> Part {
         let moved = |at: Nanos| {
             Nanos(gather.clock.to_lead(own_origin + at.0).saturating_sub(gather.origin))
         };

@@ -1,5 +1,5 @@
-//! The side of a fleet that the rest of the program sees. Its exchange has a thread of its own, as MPI
-//! wants all calls from the thread that started it.
+//! What the rest of the program calls of a fleet. The exchange runs in its own thread, because MPI has to be
+//! called from the thread that started it.
 
 use crate::exchange::Exchange;
 use crate::lead::Lead;

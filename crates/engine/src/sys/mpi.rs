@@ -48,25 +48,13 @@ impl Family {
 #[derive(Clone, Copy, Default)]
 struct Status([c_int; 16]);
 
+/// `MPI_Isend` and `MPI_Irecv`: buffer, count, type, rank, tag, communicator, request.
+type BeginTransfer<P> =
+    unsafe extern "C" fn(P, c_int, Handle, c_int, c_int, Handle, *mut Handle) -> c_int;
+
 struct Functions {
-    isend: unsafe extern "C" fn(
-        *const c_void,
-        c_int,
-        Handle,
-        c_int,
-        c_int,
-        Handle,
-        *mut Handle,
-    ) -> c_int,
-    irecv: unsafe extern "C" fn(
-        *mut c_void,
-        c_int,
-        Handle,
-        c_int,
-        c_int,
-        Handle,
-        *mut Handle,
-    ) -> c_int,
+    isend: BeginTransfer<*const c_void>,
+    irecv: BeginTransfer<*mut c_void>,
     iprobe: unsafe extern "C" fn(c_int, c_int, Handle, *mut c_int, *mut Status) -> c_int,
     test: unsafe extern "C" fn(*mut Handle, *mut c_int, *mut Status) -> c_int,
     get_count: unsafe extern "C" fn(*const Status, Handle, *mut c_int) -> c_int,
