@@ -1,4 +1,4 @@
-//! Copies of runs from one archive to another.
+//! Copies runs from one archive to another.
 
 use crate::database::{Database, DatabaseError};
 use crate::{Archive, ArchiveError, RunId};

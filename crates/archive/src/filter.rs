@@ -180,6 +180,11 @@ impl Filter {
         Filter { limit, offset, ..self.clone() }
     }
 
+    /// The same with at most so many runs.
+    pub fn at_most(&self, most: u64) -> Filter {
+        self.page(Some(self.limit.map_or(most, |limit| limit.min(most))), self.offset)
+    }
+
     /// The same, of the runs of a set.
     pub fn in_set(&self, set: &SetId) -> Filter {
         let subject = Subject::Column("set_id");

@@ -8,6 +8,10 @@ use record::Coordinate;
 use rusqlite::params;
 use rusqlite::types::Value;
 use serde::Serialize;
+use std::collections::HashSet;
+
+/// Runs that are read at once in search of the first of each set.
+const PAGE: u64 = 200;
 
 /// A run in a list. Several values of a column are joined with ", ".
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -141,6 +145,29 @@ impl Archive {
     pub fn list(&self, filter: &Filter) -> Result<Vec<Row>, ArchiveError> {
         let clause = filter.clause();
         self.query(&format!("{COLUMNS}{}", clause.sql), &bound(&clause.values), row)
+    }
+
+    /// The first run of each set, and the runs of no set, at most so many, in the filter's order. Of a
+    /// large archive only the runs up to the last of them are read.
+    ///
+    /// # Errors
+    /// As [`Archive::list`].
+    pub fn firsts(&self, filter: &Filter, most: usize) -> Result<Vec<Row>, ArchiveError> {
+        let mut firsts: Vec<Row> = Vec::new();
+        let mut sets = HashSet::new();
+        let mut read = 0;
+        loop {
+            let left = filter.limit.map_or(u64::MAX, |limit| limit - read);
+            let page = self.list(&filter.page(Some(left.min(PAGE)), filter.offset + read))?;
+            read += page.len() as u64;
+            let is_last = (page.len() as u64) < PAGE;
+            let is_first = |row: &Row| row.set.clone().is_none_or(|set| sets.insert(set));
+            firsts.extend(page.into_iter().filter(is_first));
+            if is_last || firsts.len() >= most {
+                firsts.truncate(most);
+                return Ok(firsts);
+            }
+        }
     }
 
     /// The number of runs a filter selects, regardless of its limit and offset.

@@ -2,6 +2,7 @@
 
 use crate::ArchiveError;
 use crate::database::server::{self, Address};
+use record::without_password;
 use std::env;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -51,7 +52,7 @@ impl Location {
 
     /// The file, or the server's address without its password.
     pub fn shown(&self) -> PathBuf {
-        self.server().map_or_else(|| self.path.clone(), |address| server::shown(address).into())
+        self.server().map_or_else(|| self.path.clone(), |address| without_password(address).into())
     }
 }
 

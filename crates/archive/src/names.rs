@@ -1,20 +1,17 @@
 //! Names of runs and sets: ids, tags, `latest`.
 
-use crate::{Archive, ArchiveError, RunId, SetId};
+use crate::{Archive, ArchiveError, Filter, Row, RunId, SetId};
 use rusqlite::params;
-use std::collections::HashSet;
 
 /// Fewest digits of an id that are accepted as a name.
 const ID_DIGITS_MIN: usize = 4;
-/// Runs that are read at once in search of the latest.
-const LATEST_AT_ONCE: i64 = 256;
 /// Most candidates that an error message lists.
 const CANDIDATES_SHOWN: usize = 4;
 /// Largest edit distance of a tag that is suggested for an unknown name.
 const TAG_DISTANCE_MAX: usize = 2;
 
 /// A run or a set.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunOrSet {
     /// One run.
     Run(RunId),
@@ -97,27 +94,9 @@ impl Archive {
     /// The latest run or set, or the one `back` steps before it. A set has the time of its latest
     /// run.
     fn latest(&self, back: u64) -> Result<Option<RunOrSet>, ArchiveError> {
-        let sql = "SELECT set_id, id FROM runs ORDER BY started_ms DESC, number DESC \
-             LIMIT ?1 OFFSET ?2";
-        let mut seen = HashSet::new();
-        for page in 0.. {
-            let values = params![LATEST_AT_ONCE, page * LATEST_AT_ONCE];
-            let runs = self.query(sql, values, |row| Ok((row.get(0)?, row.get(1)?)))?;
-            let is_last = (runs.len() as i64) < LATEST_AT_ONCE;
-            for (set, id) in runs {
-                let named = match set {
-                    Some(set) => RunOrSet::Set(SetId(set)),
-                    None => RunOrSet::Run(RunId(id)),
-                };
-                if seen.insert(named.clone()) && seen.len() as u64 > back {
-                    return Ok(Some(named));
-                }
-            }
-            if is_last {
-                break;
-            }
-        }
-        Ok(None)
+        let firsts = self.firsts(&Filter::all(), back as usize + 1)?;
+        let named = |row: Row| row.set.map_or(RunOrSet::Run(row.id), RunOrSet::Set);
+        Ok(firsts.into_iter().nth(back as usize).map(named))
     }
 
     /// The run with a tag; if several runs of one set have it, the set.

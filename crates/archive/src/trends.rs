@@ -33,8 +33,7 @@ impl Archive {
         measure: &Measure,
         runs_max: usize,
     ) -> Result<Trends, ArchiveError> {
-        let mut latest = filter.clone();
-        latest.limit = Some(filter.limit.unwrap_or(u64::MAX).min(LATEST_MAX));
+        let latest = filter.at_most(LATEST_MAX);
         let rows = self.list(&latest)?;
         let older_runs = match rows.len() as u64 == LATEST_MAX && filter.limit.is_none() {
             true => self.count(filter)?.saturating_sub(LATEST_MAX),

@@ -1,7 +1,6 @@
 //! Runs that wait for a server that cannot be reached: an archive of their own in the user's data, whose runs
 //! move to the server when an archive there is next opened for adding.
 
-use crate::database::server;
 use crate::location::data_directory;
 use crate::{Archive, ArchiveError, Filter, Location};
 use std::path::{Path, PathBuf};
@@ -12,7 +11,7 @@ impl Location {
     /// # Errors
     /// When there is no home directory.
     pub fn waiting(&self) -> Result<Location, ArchiveError> {
-        let address = server::shown(self.server().unwrap_or_default());
+        let address = self.shown().display().to_string();
         let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '.';
         let name: String = address.chars().map(|c| if is_plain(c) { c } else { '-' }).collect();
         let directory = data_directory()?.join("waiting");

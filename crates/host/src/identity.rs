@@ -10,7 +10,7 @@ impl Host {
         self.text("/proc/sys/kernel/random/boot_id").filter(|id| !id.is_empty())
     }
 
-    /// What identifies the monotonic clock of this process: equal texts, one clock. A time namespace
+    /// Identifies the monotonic clock of this process: equal texts mean the same clock. A time namespace
     /// has its own (time_namespaces(7)). Empty if the boot has no id.
     pub fn clock_id(&self) -> String {
         let Some(boot) = self.boot_id() else { return String::new() };

@@ -1,7 +1,7 @@
 //! Keeps keys, passwords and tokens out of what is kept of a run.
 
 use crate::options;
-use record::RunRecord;
+use record::{RunRecord, without_password};
 
 /// What stands where a secret was.
 const HIDDEN: &str = "***";
@@ -24,7 +24,7 @@ pub fn hide_secrets(record: &mut RunRecord) {
 pub fn hide_in_arguments(arguments: &mut [String]) {
     let mut follows = false;
     for argument in arguments {
-        hide_in_url(argument);
+        *argument = without_password(argument);
         let name = argument.trim_start_matches('-');
         if std::mem::take(&mut follows) {
             *argument = HIDDEN.into();
@@ -38,18 +38,6 @@ pub fn hide_in_arguments(arguments: &mut [String]) {
         } else {
             follows = is_secret(name);
         }
-    }
-}
-
-/// Removes ":password" from "scheme://user:password@host" (RFC 3986, section 3.2.1).
-fn hide_in_url(text: &mut String) {
-    let Some(start) = text.find("://").map(|at| at + 3) else { return };
-    let end = text[start..].find(['/', '?', '#']).map_or(text.len(), |at| start + at);
-    let authority = &text[start..end];
-    if let Some((login, _)) = authority.rsplit_once('@')
-        && let Some(colon) = login.find(':')
-    {
-        text.replace_range(start + colon..start + login.len(), "");
     }
 }
 

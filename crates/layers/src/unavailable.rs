@@ -56,6 +56,12 @@ const INITIAL_PID_NAMESPACE: &str = "pid:[4026531836]";
 /// Number of the initial user namespace (PROC_USER_INIT_INO).
 const INITIAL_USER_NAMESPACE: &str = "user:[4026531837]";
 
+/// Whether this process is in another namespace of this kind than the initial one.
+fn is_in_another(kind: &str, initial: &str) -> bool {
+    std::fs::read_link(format!("/proc/self/ns/{kind}"))
+        .is_ok_and(|name| name.as_os_str() != initial)
+}
+
 impl Unavailable {
     /// The reasons that are known before a program is loaded.
     ///
@@ -69,9 +75,9 @@ impl Unavailable {
         if lockdown.contains("[confidentiality]") {
             return Err(Unavailable::LockedDown);
         }
-        match std::fs::read_link("/proc/self/ns/pid") {
-            Ok(name) if name.as_os_str() != INITIAL_PID_NAMESPACE => Err(Unavailable::PidNamespace),
-            _ => Ok(()),
+        match is_in_another("pid", INITIAL_PID_NAMESPACE) {
+            true => Err(Unavailable::PidNamespace),
+            false => Ok(()),
         }
     }
 
@@ -82,11 +88,9 @@ impl Unavailable {
             if let Some(error) = error.downcast_ref::<io::Error>()
                 && error.kind() == io::ErrorKind::PermissionDenied
             {
-                return match std::fs::read_link("/proc/self/ns/user") {
-                    Ok(name) if name.as_os_str() != INITIAL_USER_NAMESPACE => {
-                        Unavailable::UserNamespace
-                    }
-                    _ => Unavailable::NoRights,
+                return match is_in_another("user", INITIAL_USER_NAMESPACE) {
+                    true => Unavailable::UserNamespace,
+                    false => Unavailable::NoRights,
                 };
             }
             (cause, text) = (error.source(), error.to_string());

@@ -39,6 +39,7 @@ mod steady;
 mod terminology;
 mod timeline;
 mod units;
+mod url;
 mod with_defaults;
 mod work;
 
@@ -95,4 +96,5 @@ pub use timeline::{
     PressureSample, Sample, SlowSample, Timeline, WorkerSample,
 };
 pub use units::{Bytes, Nanos};
+pub use url::without_password;
 pub use work::{Amount, CacheState, Work, WorkPart, WorkUnit};

@@ -46,7 +46,7 @@ pub fn all(shop: &Workshop, portable: bool, root: bool) -> Result<()> {
     rpm(shop)
 }
 
-/// Runs the checks of the program for ARM. It runs in QEMU's emulation of a process, which has no io_uring.
+/// Checks the program for aarch64, and runs it in QEMU's user-mode emulation, which has no io_uring.
 pub fn arm(shop: &Workshop, program: &Path) -> Result<()> {
     is_portable(program)?;
     let scratch = tempfile::tempdir_in(&shop.packages)?;

@@ -12,8 +12,9 @@ use std::future::Future;
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::error::SqlState;
+use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
-use tokio_postgres::{Client, NoTls, Row, Statement};
+use tokio_postgres::{Client, Config, NoTls, Row, Socket, Statement};
 
 /// The longest time for a connection with its log-in.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -45,8 +46,8 @@ impl Postgres {
     /// All rows of a query.
     pub fn query(&mut self, sql: &str, values: Vec<Value>) -> Result<Vec<Line>, DatabaseError> {
         let statement = self.prepared(sql)?;
-        let bound: Vec<Bound> = values.into_iter().map(Bound).collect();
-        let bound: Vec<&(dyn ToSql + Sync)> = bound.iter().map(|value| value as _).collect();
+        let values: Vec<Bound> = values.into_iter().map(Bound).collect();
+        let bound = references(&values);
         let rows = within(&self.runtime, STATEMENT_TIMEOUT, self.client.query(&statement, &bound))?;
         rows.iter().map(line).collect()
     }
@@ -54,8 +55,8 @@ impl Postgres {
     /// Runs a statement. Returns how many rows it changed.
     pub fn execute(&mut self, sql: &str, values: Vec<Value>) -> Result<u64, DatabaseError> {
         let statement = self.prepared(sql)?;
-        let bound: Vec<Bound> = values.into_iter().map(Bound).collect();
-        let bound: Vec<&(dyn ToSql + Sync)> = bound.iter().map(|value| value as _).collect();
+        let values: Vec<Bound> = values.into_iter().map(Bound).collect();
+        let bound = references(&values);
         within(&self.runtime, STATEMENT_TIMEOUT, self.client.execute(&statement, &bound))
     }
 
@@ -79,7 +80,8 @@ impl Postgres {
         ended
     }
 
-    /// The statement, prepared. Those with many rows are not used again as they are.
+    /// Prepares a statement, or returns it if it was prepared before. Statements that insert many rows are
+    /// not kept: their text depends on the number of rows.
     fn prepared(&mut self, sql: &str) -> Result<Statement, DatabaseError> {
         self.revive()?;
         if let Some(known) = self.statements.get(sql) {
@@ -109,21 +111,17 @@ impl Postgres {
     }
 }
 
+fn references(values: &[Bound]) -> Vec<&(dyn ToSql + Sync)> {
+    values.iter().map(|value| value as _).collect()
+}
+
 /// Connects, logs in, and selects our schema.
 fn connected(runtime: &Runtime, address: &Address) -> Result<Client, DatabaseError> {
     let tls = address.tls().map_err(DatabaseError::Server)?;
     let connect = async {
         let client = match tls {
-            None => {
-                let (client, connection) = address.config.connect(NoTls).await?;
-                tokio::spawn(connection);
-                client
-            }
-            Some(tls) => {
-                let (client, connection) = address.config.connect(tls).await?;
-                tokio::spawn(connection);
-                client
-            }
+            None => logged_in(&address.config, NoTls).await?,
+            Some(tls) => logged_in(&address.config, tls).await?,
         };
         client.batch_execute("SET search_path TO fathom").await?;
         Ok(client)
@@ -131,7 +129,17 @@ fn connected(runtime: &Runtime, address: &Address) -> Result<Client, DatabaseErr
     within(runtime, CONNECT_TIMEOUT, connect)
 }
 
-/// What comes of it in this time.
+async fn logged_in<T>(config: &Config, tls: T) -> Result<Client, tokio_postgres::Error>
+where
+    T: MakeTlsConnect<Socket>,
+    T::Stream: Send + 'static,
+{
+    let (client, connection) = config.connect(tls).await?;
+    tokio::spawn(connection);
+    Ok(client)
+}
+
+/// Waits for the result of `work`, at most this long.
 fn within<T>(
     runtime: &Runtime,
     timeout: Duration,

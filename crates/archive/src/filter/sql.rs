@@ -38,7 +38,7 @@ impl Filter {
         };
         if self.limit.is_some() || self.offset > 0 {
             clause.sql += " LIMIT ? OFFSET ?";
-            let limit = self.limit.map_or(i64::MAX, |limit| limit as i64);
+            let limit = self.limit.map_or(i64::MAX, |limit| limit.try_into().unwrap_or(i64::MAX));
             clause.values.extend([Value::Integer(limit), Value::Integer(self.offset as i64)]);
         }
         clause

@@ -10,15 +10,11 @@ mod transfer;
 use crate::output::{Output, say};
 use access::{filter, location, refused, terminal_style};
 use anyhow::Result;
-use archive::{Archive, Choice, Filter, Row, SetId};
+use archive::{Archive, Choice, Filter, Row};
 use clap::{Args, Subcommand};
 use report::runs::RunRow;
 use runner::Refusal;
-use std::collections::HashSet;
 use std::path::PathBuf;
-
-/// Runs that are read at once.
-const PAGE: u64 = 200;
 
 /// The examples in the help, above the options.
 const EXAMPLES: &str = "\
@@ -128,7 +124,7 @@ fn list(arguments: &Arguments, choice: &Choice) -> Result<()> {
     let mut output = Output::Stdout;
     let most = if arguments.limit == 0 { usize::MAX } else { arguments.limit };
     let rows = |most: usize| match &archive {
-        Some(archive) => archive.list(&at_most(&filter, most)).map_err(refused),
+        Some(archive) => archive.list(&filter.at_most(most as u64)).map_err(refused),
         None => Ok(Vec::new()),
     };
     if arguments.json {
@@ -177,31 +173,9 @@ pub fn listed(row: &Row) -> RunRow {
     }
 }
 
-fn at_most(filter: &Filter, most: usize) -> Filter {
-    let limit = filter.limit.unwrap_or(u64::MAX).min(most as u64);
-    filter.page((limit < u64::MAX).then_some(limit), filter.offset)
-}
-
-/// At most so many lines, one per set of runs, at the position of its first run. Of a large archive, only
-/// the runs of these lines are read.
+/// At most so many lines, one per set of runs, at the position of its first run.
 fn folded(archive: &Archive, filter: &Filter, most: usize) -> Result<Vec<RunRow>> {
-    let mut firsts: Vec<Row> = Vec::new();
-    let mut sets: HashSet<SetId> = HashSet::new();
-    let mut read = 0;
-    loop {
-        let left = filter.limit.map_or(u64::MAX, |limit| limit - read);
-        let page = filter.page(Some(left.min(PAGE)), filter.offset + read);
-        let page = archive.list(&page).map_err(refused)?;
-        read += page.len() as u64;
-        let is_last = (page.len() as u64) < PAGE;
-        firsts.extend(
-            page.into_iter().filter(|row| row.set.clone().is_none_or(|set| sets.insert(set))),
-        );
-        if is_last || firsts.len() >= most {
-            break;
-        }
-    }
-    firsts.truncate(most);
+    let firsts = archive.firsts(filter, most).map_err(refused)?;
     firsts.into_iter().map(|row| line(archive, filter, row)).collect()
 }
 
