@@ -6,6 +6,7 @@ mod commands;
 mod error;
 mod exit;
 mod output;
+mod ranks;
 mod suites;
 
 use clap::FromArgMatches;

@@ -7,6 +7,7 @@ pub mod scratch;
 
 use crate::exit;
 use crate::output::say;
+use crate::ranks;
 use anyhow::{Context, Result};
 use archive::{Choice, Location};
 use clap::Args;
@@ -141,7 +142,11 @@ impl SuiteObserver for SuiteLog<'_> {
 /// # Errors
 /// When the job is wrong.
 pub fn invocation(step: &Step, runner: &Runner, options: &SuiteOptions) -> Result<Invocation> {
-    let machine = Machine::new(runner.machine());
+    let mut machine = Machine::new(runner.machine());
+    // Names that a user typed for another tool stay as they are.
+    if runner.team_size().is_some() {
+        machine = machine.at(ranks::place(runner));
+    }
     let mut invocation = job::parse(&step.arguments, Dialect::Fathom, &machine)
         .map_err(anyhow::Error::from)
         .with_context(|| format!("cannot run '{}'", step.cell.name))?;

@@ -10,19 +10,20 @@ const ROUNDS: u64 = 24;
 /// The longest time for one rank.
 const LIMIT: Duration = Duration::from_millis(250);
 
-/// Compares the clock of `rank` with that of this one, by the shortest of some round trips: the answer
+/// Compares, in a round of the fleet, the clock of `rank` with that of this one, by the shortest of some round trips: the answer
 /// was made somewhere between sending and receiving, so the error is at most half of that time. Messages
 /// of other kinds that arrive meanwhile go to `others`. `None` if there was no answer.
 pub(crate) fn compare(
     exchange: &mut dyn Exchange,
     rank: u32,
+    round: u32,
     others: &mut Vec<(u32, Vec<u8>)>,
 ) -> Result<Option<ClockOffset>, String> {
     let begin = Instant::now();
     let mut best: Option<ClockOffset> = None;
     for number in 0..ROUNDS {
         let sent = exchange.now();
-        exchange.send(rank, Message::Ping(number).to_bytes())?;
+        exchange.send(rank, Message::Ping(number).to_bytes(round))?;
         let Some((received, answer)) = pong(exchange, rank, number, begin, others)? else { break };
         let bound = (received - sent).div_ceil(2);
         if best.is_none_or(|best| bound < best.bound) {
@@ -44,11 +45,11 @@ fn pong(
     while begin.elapsed() < LIMIT {
         match exchange.receive()? {
             Some((from, bytes)) => match Message::of_bytes(&bytes) {
-                Ok(Message::Pong(answered, at)) if from == rank && answered == number => {
+                Ok((_, Message::Pong(answered, at))) if from == rank && answered == number => {
                     return Ok(Some((exchange.now(), at)));
                 }
                 // An answer that came too late.
-                Ok(Message::Pong(..)) => {}
+                Ok((_, Message::Pong(..))) => {}
                 _ => others.push((from, bytes)),
             },
             None => std::thread::yield_now(),

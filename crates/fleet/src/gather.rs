@@ -48,7 +48,7 @@ impl Lead<'_> {
     fn request(&self, is_hasty: bool) -> Gather {
         let without = |rank: &usize| {
             let rank = &self.ranks[*rank];
-            rank.lost.is_some() || rank.has_refused() || rank.ended.is_none()
+            !rank.takes_part || rank.lost.is_some() || rank.has_refused() || rank.ended.is_none()
         };
         let now = self.exchange.now();
         let origin = self.own.as_ref().map(|own| own.origin);
@@ -116,12 +116,19 @@ impl Lead<'_> {
         self.receive(part, ranks, limit)
     }
 
-    /// The rows of all ranks, with what rank 0 knows of each.
+    /// The rows of all ranks that take part, with what rank 0 knows of each.
     fn complete(&self, part: Part, gather: Gather) -> Sum {
-        let mut rows: Vec<_> =
-            self.ranks.iter().enumerate().map(|(number, rank)| rank.row(number)).collect();
+        let (numbers, mut rows): (Vec<u32>, Vec<_>) = self
+            .ranks
+            .iter()
+            .zip(0..)
+            .filter(|(rank, _)| rank.takes_part)
+            .enumerate()
+            .map(|(place, (rank, number))| (number, rank.row(place)))
+            .unzip();
         for told in part.ranks {
-            let Some(row) = rows.get_mut(told.rank as usize) else { continue };
+            let Ok(place) = numbers.binary_search(&told.rank) else { continue };
+            let row = &mut rows[place];
             row.state = RankState::Ran;
             (row.why, row.exit_code) = (told.why, told.exit_code);
             row.groups = told.groups;

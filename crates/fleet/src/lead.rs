@@ -4,7 +4,7 @@ use crate::clocks;
 use crate::exchange::{Exchange, drain, instant_of};
 use crate::liveness::Liveness;
 use crate::member::{BRISK, CALM, DRAIN_MAX, sign_interval};
-use crate::message::{Enrolment, Message};
+use crate::message::{Enrolment, Hello, Message, Task};
 use crate::part::{GroupTime, Part, TimedResult};
 use crate::state::{Command, Event, Farewell, Orders, Settings, Shared};
 use record::{ClockComparison, FleetCosts, Nanos, RankRecord, RankState};
@@ -24,6 +24,11 @@ const LEAD_TIME_MAX: Duration = Duration::from_millis(500);
 /// What rank 0 knows of a rank.
 pub(crate) struct Rank {
     pub liveness: Liveness,
+    pub hello: Option<Hello>,
+    /// Why it is lost.
+    pub lost: Option<String>,
+    /// Whether it takes part in this run. All that follows is about this run.
+    pub takes_part: bool,
     pub enrolment: Option<Enrolment>,
     pub clock: ClockComparison,
     /// The last barrier that it reached.
@@ -32,22 +37,36 @@ pub(crate) struct Rank {
     pub is_second: bool,
     pub began: bool,
     pub ended: Option<Vec<GroupTime>>,
-    /// Why it is lost.
-    pub lost: Option<String>,
 }
 
 impl Rank {
     fn new(now: Instant) -> Rank {
         Rank {
             liveness: Liveness::new(now),
+            hello: None,
+            lost: None,
+            takes_part: false,
             enrolment: None,
             clock: ClockComparison::default(),
             reached: 0,
             is_second: false,
             began: false,
             ended: None,
-            lost: None,
         }
+    }
+
+    /// Forgets the last run.
+    fn begin_round(&mut self, takes_part: bool, now: Instant) {
+        let (hello, lost) = (self.hello.take(), self.lost.take());
+        *self = Rank { hello, lost, takes_part, ..Rank::new(now) };
+    }
+
+    fn meet(&mut self, hello: Hello) {
+        if hello.protocol != crate::PROTOCOL {
+            let why = format!("fathom {} does not fit that of rank 0", hello.version);
+            self.lost.get_or_insert(why);
+        }
+        self.hello = Some(hello);
     }
 
     /// Whether it runs nothing.
@@ -57,22 +76,23 @@ impl Rank {
 
     /// Whether it runs, or is about to.
     pub fn is_active(&self) -> bool {
-        self.lost.is_none() && !self.has_refused() && self.ended.is_none()
+        self.takes_part && self.lost.is_none() && !self.has_refused() && self.ended.is_none()
     }
 
-    /// What it says of itself, and what became of it.
-    pub fn row(&self, number: usize) -> RankRecord {
+    /// What it says of itself, and what became of it. `place` is that among the ranks that take part.
+    pub fn row(&self, place: usize) -> RankRecord {
         let known = self.enrolment.clone().unwrap_or_default();
+        let hello = self.hello.clone().unwrap_or_default();
         let (state, why, exit_code) = match (&self.lost, known.refusal) {
             (Some(why), _) => (RankState::Lost, why.clone(), 1),
             (None, Some((why, code))) => (RankState::Refused, why, code),
             (None, None) => (RankState::Ran, String::new(), 0),
         };
         RankRecord {
-            rank: number as u32,
-            host: known.host,
+            rank: place as u32,
+            host: hello.host,
             kernel: known.kernel,
-            version: known.version,
+            version: hello.version,
             mounts: known.mounts,
             state,
             why,
@@ -85,7 +105,7 @@ impl Rank {
 
 pub(crate) struct Lead<'a> {
     pub exchange: &'a mut dyn Exchange,
-    pub settings: Settings,
+    pub settings: &'a Settings,
     pub shared: &'a Shared,
     pub commands: &'a Receiver<Command>,
     pub events: &'a Sender<Event>,
@@ -97,6 +117,10 @@ pub(crate) struct Lead<'a> {
     /// Parts of the sum that have come.
     pub parts: Vec<Part>,
     pub costs: FleetCosts,
+    /// The number of the run; 0 before the first.
+    round: u32,
+    /// The run that is to begin.
+    next: Option<Task>,
     begin: Instant,
     signed: Instant,
     released: u32,
@@ -110,14 +134,15 @@ pub(crate) struct Lead<'a> {
 impl<'a> Lead<'a> {
     pub fn new(
         exchange: &'a mut dyn Exchange,
-        settings: Settings,
+        settings: &'a Settings,
         shared: &'a Shared,
         commands: &'a Receiver<Command>,
         events: &'a Sender<Event>,
         begin: Instant,
     ) -> Lead<'a> {
         let now = Instant::now();
-        let ranks = (0..exchange.size()).map(|_| Rank::new(now)).collect();
+        let mut ranks: Vec<Rank> = (0..exchange.size()).map(|_| Rank::new(now)).collect();
+        ranks[0].hello = Some(Hello::from(&settings.host));
         Lead {
             exchange,
             settings,
@@ -129,6 +154,8 @@ impl<'a> Lead<'a> {
             own: None,
             parts: Vec::new(),
             costs: FleetCosts::default(),
+            round: 0,
+            next: None,
             begin,
             signed: now,
             released: 0,
@@ -139,12 +166,33 @@ impl<'a> Lead<'a> {
         }
     }
 
-    /// Leads the ranks from enrolment to goodbye.
+    /// Leads the ranks from their first word to goodbye.
     ///
     /// # Errors
     /// When the exchange fails.
     pub fn run(mut self) -> Result<Farewell, String> {
-        while !self.ranks.iter().all(|rank| rank.enrolment.is_some() || rank.lost.is_some()) {
+        while !self.ranks.iter().all(|rank| rank.hello.is_some() || rank.lost.is_some()) {
+            self.turn()?;
+        }
+        let host = |rank: &Rank| match (&rank.hello, &rank.lost) {
+            (Some(hello), None) => hello.host.clone(),
+            _ => String::new(),
+        };
+        let _ = self.events.send(Event::Assembled(self.ranks.iter().map(host).collect()));
+        while self.left.is_none() {
+            match self.next.take() {
+                Some(task) => self.lead_round(task)?,
+                None => self.turn()?,
+            }
+        }
+        self.part_from_all()
+    }
+
+    /// Leads one run, from the task to the sum.
+    fn lead_round(&mut self, task: Task) -> Result<(), String> {
+        self.begin_round(task)?;
+        let has_enrolled = |rank: &Rank| rank.enrolment.is_some() || rank.lost.is_some();
+        while !self.taking_part().all(has_enrolled) && self.left.is_none() {
             self.turn()?;
         }
         self.costs.join = Nanos(self.begin.elapsed().as_nanos() as u64);
@@ -165,13 +213,36 @@ impl<'a> Lead<'a> {
             let sum = self.gather()?;
             let _ = self.events.send(Event::Sum(Box::new(sum)));
         } else {
-            let rows = self.ranks.iter().enumerate().map(|(number, rank)| rank.row(number));
+            let rows = self.taking_part().enumerate().map(|(place, rank)| rank.row(place));
             let _ = self.events.send(Event::Orders(Orders::Dismissed(rows.collect())));
         }
-        while self.left.is_none() {
-            self.turn()?;
+        Ok(())
+    }
+
+    /// The ranks that take part in this run, in order.
+    fn taking_part(&self) -> impl Iterator<Item = &Rank> {
+        self.ranks.iter().filter(|rank| rank.takes_part)
+    }
+
+    /// Forgets the last run, and tells the ranks of the next one.
+    fn begin_round(&mut self, task: Task) -> Result<(), String> {
+        let now = Instant::now();
+        self.round += 1;
+        // The first run begins with the start of MPI.
+        self.begin = if self.round == 1 { self.begin } else { now };
+        for (number, rank) in self.ranks.iter_mut().enumerate() {
+            rank.begin_round(task.place(number as u32).is_some(), now);
         }
-        self.part_from_all()
+        (self.own, self.waited_since) = (None, None);
+        (self.costs, self.released, self.is_running) = (FleetCosts::default(), 0, false);
+        self.parts.clear();
+        self.shared.reset();
+        for rank in task.ranks.iter().map(|rank| *rank as usize).filter(|rank| *rank > 0) {
+            if self.ranks[rank].lost.is_none() {
+                self.tell(rank, &Message::Task(task.clone()))?;
+            }
+        }
+        Ok(())
     }
 
     /// Says goodbye.
@@ -190,7 +261,7 @@ impl<'a> Lead<'a> {
     }
 
     pub fn tell(&mut self, rank: usize, message: &Message) -> Result<(), String> {
-        self.exchange.send(rank as u32, message.to_bytes())
+        self.exchange.send(rank as u32, message.to_bytes(self.round))
     }
 
     /// Handles what has come, then waits a little.
@@ -217,7 +288,11 @@ impl<'a> Lead<'a> {
             let Some(rank) = self.ranks.get_mut(from as usize) else { continue };
             rank.liveness.hear(Instant::now());
             match Message::of_bytes(&bytes) {
-                Ok(message) => messages.push((from as usize, message)),
+                Ok((_, Message::Hello(hello))) => rank.meet(hello),
+                Ok((round, message)) if round == self.round => {
+                    messages.push((from as usize, message));
+                }
+                Ok(_) => {}
                 Err(why) => rank.lost = Some(format!("its message cannot be read: {why}")),
             }
         }
@@ -227,12 +302,7 @@ impl<'a> Lead<'a> {
     pub fn handle(&mut self, from: usize, message: Message) {
         let (now, rank) = (Instant::now(), &mut self.ranks[from]);
         match message {
-            Message::Enrolled(enrolment) => {
-                let objection = (enrolment.protocol != crate::PROTOCOL)
-                    .then(|| format!("fathom {} does not fit that of rank 0", enrolment.version));
-                rank.enrolment = Some(*enrolment);
-                rank.lost = rank.lost.take().or(objection);
-            }
+            Message::Enrolled(enrolment) => rank.enrolment = Some(*enrolment),
             Message::Reached(barrier) => rank.reached = barrier,
             Message::Progress(progress) => return rank.liveness.progress(progress, now),
             Message::Ended(times) => {
@@ -250,6 +320,11 @@ impl<'a> Lead<'a> {
     pub fn obey(&mut self) {
         loop {
             match self.commands.try_recv() {
+                Ok(Command::Task(task)) => {
+                    // What follows it belongs to the next run.
+                    self.next = Some(task);
+                    return;
+                }
                 Ok(Command::Enrol(enrolment)) => self.handle(0, Message::Enrolled(enrolment)),
                 Ok(Command::Reached(barrier)) => self.handle(0, Message::Reached(barrier)),
                 Ok(Command::Ended(result)) => {
@@ -270,7 +345,7 @@ impl<'a> Lead<'a> {
 
     /// A sign of life, to all.
     fn sign(&mut self) -> Result<(), String> {
-        if self.signed.elapsed() < sign_interval(&self.settings) {
+        if self.signed.elapsed() < sign_interval(self.settings) {
             return Ok(());
         }
         self.signed = Instant::now();
@@ -295,7 +370,7 @@ impl<'a> Lead<'a> {
         let (limit, stopped) = (self.settings.timeout, self.stopped);
         let is_pressed = self.is_pressed();
         for rank in self.ranks.iter_mut().skip(1).filter(|rank| rank.lost.is_none()) {
-            let waited = self.waited_since.filter(|_| rank.ended.is_none());
+            let waited = self.waited_since.filter(|_| rank.takes_part && rank.ended.is_none());
             rank.lost = rank.liveness.objection(now, limit, waited);
             if is_pressed && rank.is_active() {
                 rank.lost = Some(
@@ -349,7 +424,7 @@ impl<'a> Lead<'a> {
             }
             let offset = match known.get(&clock) {
                 Some(offset) if !clock.is_empty() => *offset,
-                _ => clocks::compare(self.exchange, rank as u32, &mut self.waiting)?,
+                _ => clocks::compare(self.exchange, rank as u32, self.round, &mut self.waiting)?,
             };
             if offset.is_some() {
                 known.insert(clock, offset);

@@ -1,10 +1,12 @@
 //! A fleet: processes that an MPI launcher started ("ranks"), which make one measurement.
 //!
-//! Rank 0 leads. All ranks plan, lay their files out, and wait for each other; they start at one instant,
+//! Rank 0 leads. It announces runs; a command may make several, each with some or all ranks. All ranks plan, lay their files out, and wait for each other; they start at one instant,
 //! which rank 0 names on the clock of each. When all have ended, their records are added in a tree.
 //!
 //! | from | message | when |
 //! |---|---|---|
+//! | member | `Hello` | it is there |
+//! | lead | `Task` | a run begins, for the ranks that take part in it |
 //! | member | `Enrolled` | its run is planned, or refused |
 //! | lead | `Ping`, answered by `Pong` | clocks are compared, before and after the run |
 //! | lead | `Begin` | the member may lay its files out |
@@ -40,10 +42,10 @@ mod tree;
 mod windows;
 
 pub use exchange::{Exchange, MpiExchange};
-pub use message::Enrolment;
+pub use message::{Enrolment, Task};
 pub use part::OwnResult;
 pub use session::{DEFAULT_TIMEOUT, Fleet};
 pub use state::{Orders, Settings, Sum};
 
 /// Version of the messages. Raise it when one changes its meaning.
-pub(crate) const PROTOCOL: u32 = 1;
+pub(crate) const PROTOCOL: u32 = 2;

@@ -1,7 +1,7 @@
 //! A rank other than 0.
 
 use crate::exchange::{Exchange, drain, instant_of};
-use crate::message::Message;
+use crate::message::{Hello, Message, Task};
 use crate::part::{Gather, Part, TimedResult};
 use crate::state::{Command, Event, Farewell, Orders, Settings, Shared};
 use crate::tree::Place;
@@ -36,10 +36,12 @@ struct Gathering {
 
 pub(crate) struct Member<'a> {
     exchange: &'a mut dyn Exchange,
-    settings: Settings,
+    settings: &'a Settings,
     shared: &'a Shared,
     commands: &'a Receiver<Command>,
     events: &'a Sender<Event>,
+    /// The number of the run it takes part in, or took part in last; 0 before the first.
+    round: u32,
     heard: Instant,
     signed: Instant,
     attentive_until: Instant,
@@ -53,7 +55,7 @@ pub(crate) struct Member<'a> {
 impl<'a> Member<'a> {
     pub fn new(
         exchange: &'a mut dyn Exchange,
-        settings: Settings,
+        settings: &'a Settings,
         shared: &'a Shared,
         commands: &'a Receiver<Command>,
         events: &'a Sender<Event>,
@@ -65,6 +67,7 @@ impl<'a> Member<'a> {
             shared,
             commands,
             events,
+            round: 0,
             heard: now,
             signed: now,
             attentive_until: now,
@@ -80,11 +83,16 @@ impl<'a> Member<'a> {
     /// # Errors
     /// When rank 0 is gone.
     pub fn run(mut self) -> Result<Farewell, String> {
+        self.tell(&Message::Hello(Hello::from(&self.settings.host)))?;
         loop {
             while let Some((from, bytes)) = self.exchange.receive()? {
-                let Ok(message) = Message::of_bytes(&bytes) else { continue };
+                let Ok((round, message)) = Message::of_bytes(&bytes) else { continue };
                 self.heard = if from == 0 { Instant::now() } else { self.heard };
+                if round < self.round {
+                    continue;
+                }
                 match message {
+                    Message::Task(task) => self.begin_round(round, task),
                     Message::Bye(are_all_here) => {
                         drain(self.exchange, DRAIN_MAX);
                         return Ok(match are_all_here {
@@ -115,8 +123,17 @@ impl<'a> Member<'a> {
         }
     }
 
+    /// Forgets the last run, and hands the next one to the program.
+    fn begin_round(&mut self, round: u32, task: Task) {
+        (self.round, self.is_running) = (round, false);
+        (self.result, self.gathering) = (None, None);
+        self.early.clear();
+        self.shared.reset();
+        let _ = self.events.send(Event::Task(task));
+    }
+
     fn tell(&mut self, message: &Message) -> Result<(), String> {
-        self.exchange.send(0, message.to_bytes())
+        self.exchange.send(0, message.to_bytes(self.round))
     }
 
     fn handle(&mut self, message: Message) -> Result<(), String> {
@@ -168,7 +185,9 @@ impl<'a> Member<'a> {
                     let times = self.result.as_ref().map(TimedResult::group_times);
                     self.tell(&Message::Ended(times.unwrap_or_default()))?;
                 }
-                Ok(Command::Leave(_)) | Err(TryRecvError::Disconnected) => return Ok(false),
+                Ok(Command::Task(_) | Command::Leave(_)) | Err(TryRecvError::Disconnected) => {
+                    return Ok(false);
+                }
                 Err(TryRecvError::Empty) => return Ok(true),
             }
         }
@@ -176,7 +195,7 @@ impl<'a> Member<'a> {
 
     /// A sign of life.
     fn sign(&mut self) -> Result<(), String> {
-        if self.signed.elapsed() < sign_interval(&self.settings) {
+        if self.signed.elapsed() < sign_interval(self.settings) {
             return Ok(());
         }
         self.signed = Instant::now();
@@ -215,6 +234,6 @@ impl<'a> Member<'a> {
         let Some(done) = self.gathering.take_if(is_complete) else { return Ok(()) };
         let parent = done.place.parent.unwrap_or(0);
         debug_assert!(!done.gather.without.contains(&parent));
-        self.exchange.send(parent, Message::Part(Box::new(done.part)).to_bytes())
+        self.exchange.send(parent, Message::Part(Box::new(done.part)).to_bytes(self.round))
     }
 }

@@ -3,15 +3,44 @@
 use crate::part::{Gather, GroupTime, Part};
 use serde::{Deserialize, Serialize};
 
-/// What a rank is and is about to do.
+/// What a rank says first.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Enrolment {
-    /// Version of the messages it understands; [`Fleet::enrol`](crate::Fleet::enrol) sets it.
+pub(crate) struct Hello {
+    /// Version of the messages it understands.
     pub protocol: u32,
     /// Version of its fathom.
     pub version: String,
     /// Its host.
     pub host: String,
+}
+
+impl Hello {
+    /// That of this process.
+    pub fn from(host: &str) -> Hello {
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        Hello { protocol: crate::PROTOCOL, version, host: host.to_owned() }
+    }
+}
+
+/// A run for ranks.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Task {
+    /// The ranks that take part, in ascending order; rank 0 is the first. Others wait for the next task.
+    pub ranks: Vec<u32>,
+    /// What to run, in a form that the program knows.
+    pub body: String,
+}
+
+impl Task {
+    /// The place of a rank among those that take part, from 0.
+    pub fn place(&self, rank: u32) -> Option<u32> {
+        self.ranks.binary_search(&rank).ok().map(|place| place as u32)
+    }
+}
+
+/// What a rank is about to do.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Enrolment {
     /// Kernel release.
     pub kernel: String,
     /// The filesystems of its targets, each once.
@@ -26,6 +55,8 @@ pub struct Enrolment {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Message {
+    Hello(Hello),
+    Task(Task),
     Enrolled(Box<Enrolment>),
     Ping(u64),
     Pong(u64, u64),
@@ -44,12 +75,14 @@ pub(crate) enum Message {
 }
 
 impl Message {
-    pub fn to_bytes(&self) -> Vec<u8> {
+    /// The message with the number of the round it belongs to.
+    pub fn to_bytes(&self, round: u32) -> Vec<u8> {
         // None of the types can fail to be written.
-        serde_json::to_vec(self).unwrap_or_default()
+        serde_json::to_vec(&(round, self)).unwrap_or_default()
     }
 
-    pub fn of_bytes(bytes: &[u8]) -> Result<Message, String> {
+    /// The number of the round, and the message.
+    pub fn of_bytes(bytes: &[u8]) -> Result<(u32, Message), String> {
         serde_json::from_slice(bytes).map_err(|error| error.to_string())
     }
 }

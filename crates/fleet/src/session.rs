@@ -4,7 +4,7 @@
 use crate::exchange::Exchange;
 use crate::lead::Lead;
 use crate::member::Member;
-use crate::message::Enrolment;
+use crate::message::{Enrolment, Task};
 use crate::part::OwnResult;
 use crate::state::{Command, Event, Farewell, Orders, Settings, Shared, Sum};
 use runner::StartGate;
@@ -64,6 +64,8 @@ pub struct Fleet {
     pub size: u32,
     /// What moves the messages ("Open MPI v4.1.4").
     pub library: String,
+    /// At rank 0, the host of each rank; empty for those that are lost. At others, nothing.
+    pub hosts: Vec<String>,
     shared: Arc<Shared>,
     commands: Sender<Command>,
     events: Receiver<Event>,
@@ -91,7 +93,7 @@ impl Fleet {
         let (commands, asked) = channel();
         let (tell, events) = channel();
         let shared = Arc::<Shared>::default();
-        let of_thread = Arc::clone(&shared);
+        let (of_thread, timeout) = (Arc::clone(&shared), settings.timeout);
         let serve = move || {
             let _open = OpenAtEnd(Arc::clone(&of_thread));
             let mut exchange = match open() {
@@ -102,8 +104,8 @@ impl Fleet {
             // Nobody waits any more if this fails.
             let _ = tell.send(Event::Joined { rank, size, library });
             let served = match rank {
-                0 => Lead::new(&mut *exchange, settings, &of_thread, &asked, &tell, begin).run(),
-                _ => Member::new(&mut *exchange, settings, &of_thread, &asked, &tell).run(),
+                0 => Lead::new(&mut *exchange, &settings, &of_thread, &asked, &tell, begin).run(),
+                _ => Member::new(&mut *exchange, &settings, &of_thread, &asked, &tell).run(),
             };
             match served {
                 Ok(Farewell::Together) => exchange.finish(),
@@ -118,16 +120,22 @@ impl Fleet {
             .name("fleet".into())
             .spawn(serve)
             .map_err(|error| format!("cannot start a thread: {error}"))?;
-        match events.recv_timeout(settings.timeout) {
-            Ok(Event::Joined { rank, size, library }) => {
-                Ok(Fleet { rank, size, library, shared, commands, events })
+        let (rank, size, library) = match events.recv_timeout(timeout) {
+            Ok(Event::Joined { rank, size, library }) => (rank, size, library),
+            Ok(Event::Failed(why)) => return Err(why),
+            _ => {
+                let seconds = timeout.as_secs();
+                return Err(format!("MPI did not start within {seconds} s; see --rank-timeout"));
             }
-            Ok(Event::Failed(why)) => Err(why),
-            _ => Err(format!(
-                "MPI did not start within {} s; see --rank-timeout",
-                settings.timeout.as_secs()
-            )),
-        }
+        };
+        let hosts = match rank {
+            0 => match events.recv() {
+                Ok(Event::Assembled(hosts)) => hosts,
+                other => return Err(unexpected(other.ok())),
+            },
+            _ => Vec::new(),
+        };
+        Ok(Fleet { rank, size, library, hosts, shared, commands, events })
     }
 
     /// Whether it is rank 0, which reports.
@@ -135,12 +143,32 @@ impl Fleet {
         self.rank == 0
     }
 
-    /// Says what this rank is and is about to do. Returns when it may go on.
+    /// Begins a run; only rank 0 does. Its own part in it begins with [`Fleet::enrol`].
+    ///
+    /// # Errors
+    /// When the exchange has failed.
+    pub fn announce(&self, task: Task) -> Result<(), String> {
+        self.ask(Command::Task(task))
+    }
+
+    /// The next run that this rank takes part in; `None` when rank 0 has ended the fleet. Only the other
+    /// ranks ask, and not before [`Fleet::finish`] for the last one.
+    ///
+    /// # Errors
+    /// When rank 0 is gone.
+    pub fn next_task(&self) -> Result<Option<Task>, String> {
+        match self.events.recv() {
+            Ok(Event::Task(task)) => Ok(Some(task)),
+            Ok(Event::Left) => Ok(None),
+            other => Err(unexpected(other.ok())),
+        }
+    }
+
+    /// Says what this rank is about to do. Returns when it may go on.
     ///
     /// # Errors
     /// When rank 0 is gone.
     pub fn enrol(&self, enrolment: Enrolment) -> Result<Orders, String> {
-        let enrolment = Enrolment { protocol: crate::PROTOCOL, ..enrolment };
         self.ask(Command::Enrol(Box::new(enrolment)))?;
         match self.events.recv() {
             Ok(Event::Orders(orders)) => Ok(orders),
@@ -174,9 +202,9 @@ impl Fleet {
         self.shared.is_abandoned.load(Ordering::Relaxed)
     }
 
-    /// Hands the result over. At rank 0 it returns the sum of all ranks, at others nothing, when rank 0
-    /// has reported. `caught` says which signal came; after one, rank 0 waits for no rank any more, as
-    /// launchers kill soon after it.
+    /// Hands the result of a run over. Rank 0 waits for the sum of all ranks; others get nothing. `caught`
+    /// says which signal came; after one, rank 0 waits for no rank any more, as launchers kill soon after
+    /// it.
     ///
     /// # Errors
     /// When rank 0 is gone.
@@ -186,16 +214,16 @@ impl Fleet {
         caught: impl Fn() -> Option<i32>,
     ) -> Result<Option<Sum>, String> {
         self.ask(Command::Ended(result.map(Box::new)))?;
-        loop {
+        while self.is_lead() {
             match self.events.recv_timeout(SIGNAL_POLL) {
                 Ok(Event::Sum(sum)) => return Ok(Some(*sum)),
-                Ok(Event::Left) => return Ok(None),
                 Err(RecvTimeoutError::Timeout) => {
                     caught().into_iter().for_each(|signal| self.stop(signal));
                 }
                 other => return Err(unexpected(other.ok())),
             }
         }
+        Ok(None)
     }
 
     /// Ends the fleet, after the report of rank 0. With lost ranks, all are ended with this exit code.

@@ -1,6 +1,6 @@
 //! What the program and the thread of the exchange share, and tell each other.
 
-use crate::message::Enrolment;
+use crate::message::{Enrolment, Task};
 use crate::part::OwnResult;
 use record::{Fleet as FleetRecord, JobRecord, RankRecord};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
@@ -8,10 +8,12 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Settings of a fleet.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Settings {
     /// A rank that is not heard of for so long is lost; see the crate.
     pub timeout: Duration,
+    /// The name of this host.
+    pub host: String,
 }
 
 /// What a rank is to do.
@@ -36,6 +38,7 @@ pub struct Sum {
 
 /// What the program asks of the thread.
 pub(crate) enum Command {
+    Task(Task),
     Enrol(Box<Enrolment>),
     Reached(u32),
     Ended(Option<Box<OwnResult>>),
@@ -44,7 +47,14 @@ pub(crate) enum Command {
 
 /// What the thread tells the program.
 pub(crate) enum Event {
-    Joined { rank: u32, size: u32, library: String },
+    Joined {
+        rank: u32,
+        size: u32,
+        library: String,
+    },
+    /// Rank 0 has heard of all: their hosts, empty for those that are lost.
+    Assembled(Vec<String>),
+    Task(Task),
     Orders(Orders),
     Sum(Box<Sum>),
     Left,
@@ -74,6 +84,13 @@ pub(crate) struct GateState {
 impl Shared {
     pub fn gate(&self) -> MutexGuard<'_, GateState> {
         self.gate.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Closes the gate for the next run, unless a signal has come.
+    pub fn reset(&self) {
+        let mut gate = self.gate();
+        *gate = GateState { is_open: gate.is_open, ..GateState::default() };
+        self.progress.store(0, Ordering::Relaxed);
     }
 
     /// Lets the run on beyond a barrier, to start at an instant.

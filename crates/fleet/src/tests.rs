@@ -1,7 +1,8 @@
 //! Fleets of threads.
 
+use crate::exchange::Exchange;
 use crate::testing::{Switch, TestClock, ThreadExchange, ranks};
-use crate::{Enrolment, Fleet, Orders, OwnResult, Settings, Sum};
+use crate::{Enrolment, Fleet, Orders, OwnResult, Settings, Sum, Task};
 use record::{
     DirectionResult, Histogram, Interval, JobRecord, LatencyResult, Nanos, PerDirection, RankState,
     SplitMix64,
@@ -83,13 +84,19 @@ fn start(
     timeout: Duration,
 ) -> JoinHandle<Outcome> {
     spawn(move || {
-        let settings = Settings { timeout };
+        let settings = Settings { timeout, host: format!("host{}", exchange.rank()) };
         let fleet = Fleet::join(|| Ok(Box::new(exchange)), settings)?;
+        match fleet.is_lead() {
+            true => {
+                let task = Task { ranks: (0..fleet.size).collect(), body: "a run".into() };
+                fleet.announce(task)?;
+            }
+            false => assert_eq!(fleet.next_task()?.unwrap().body, "a run"),
+        }
         if part == Part::DiesEarly {
             switch.kill();
         }
         let enrolment = Enrolment {
-            host: format!("host{}", fleet.rank),
             clock: fleet.rank.to_string(),
             refusal: (part == Part::Refuses).then(|| ("no such file".to_owned(), 3)),
             ..Enrolment::default()
@@ -97,7 +104,8 @@ fn start(
         let orders = fleet.enrol(enrolment)?;
         if part == Part::Refuses {
             assert_eq!(orders, Orders::Watch);
-            return fleet.finish(None, || None).map(|sum| (sum, None));
+            fleet.finish(None, || None)?;
+            return fleet.next_task().map(|_| (None, None));
         }
         assert_eq!(orders, Orders::Run);
         let (gate, origin) = (fleet.gate(), Instant::now());
@@ -116,8 +124,9 @@ fn start(
             });
         }
         let sum = fleet.finish(Some(result(fleet.rank, origin, started)), || None)?;
-        if fleet.is_lead() {
-            fleet.leave(0);
+        match fleet.is_lead() {
+            true => fleet.leave(0),
+            false => assert_eq!(fleet.next_task()?, None),
         }
         Ok((sum, Some(started)))
     })
@@ -225,4 +234,49 @@ fn the_rest_is_summed_whenever_ranks_are_lost() {
             scope.spawn(move || lose(lost));
         }
     });
+}
+
+/// The run of a rank, whatever its task is. Returns the sum at rank 0.
+fn take_part(fleet: &Fleet) -> Result<Option<Sum>, String> {
+    let clock = fleet.rank.to_string();
+    assert_eq!(fleet.enrol(Enrolment { clock, ..Enrolment::default() })?, Orders::Run);
+    let (gate, origin) = (fleet.gate(), Instant::now());
+    gate.laid_out();
+    let started = gate.set_up().unwrap_or_else(Instant::now);
+    fleet.finish(Some(result(fleet.rank, origin, started)), || None)
+}
+
+fn serve(exchange: ThreadExchange) -> Result<(), String> {
+    let settings = Settings { timeout: LONG, host: format!("host{}", exchange.rank()) };
+    let fleet = Fleet::join(|| Ok(Box::new(exchange)), settings)?;
+    while fleet.next_task()?.is_some() {
+        take_part(&fleet)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn several_runs_have_the_ranks_that_are_named() {
+    let mut exchanges = ranks(&in_step(6)).into_iter().map(|(exchange, _)| exchange);
+    let first = exchanges.next().unwrap();
+    let others: Vec<_> = exchanges.map(|exchange| spawn(|| serve(exchange))).collect();
+    let settings = Settings { timeout: LONG, host: "host0".into() };
+    let fleet = Fleet::join(|| Ok(Box::new(first)), settings).unwrap();
+    assert_eq!(fleet.hosts, ["host0", "host1", "host2", "host3", "host4", "host5"]);
+    for chosen in [&[0][..], &[0, 1, 2, 3, 4, 5], &[0, 3, 5], &[0, 1], &[0, 2, 3, 4, 5]] {
+        fleet.announce(Task { ranks: chosen.to_vec(), body: String::new() }).unwrap();
+        let sum = take_part(&fleet).unwrap().unwrap();
+        assert_sum_of(&sum, chosen.iter().copied());
+        let rows: Vec<_> = sum.fleet.ranks.iter().map(|row| (row.rank, row.host.clone())).collect();
+        let expected: Vec<_> =
+            chosen.iter().zip(0..).map(|(rank, place)| (place, format!("host{rank}"))).collect();
+        assert_eq!(rows, expected);
+        assert!(
+            sum.fleet.ranks.iter().all(|row| row.state == RankState::Ran && row.groups.len() == 1)
+        );
+    }
+    fleet.leave(0);
+    for other in others {
+        assert_eq!(other.join().unwrap(), Ok(()));
+    }
 }

@@ -7,7 +7,7 @@
 use crate::assemble::Assembly;
 use crate::error::{Diagnostics, JobError, JobErrors, Origin};
 use crate::file::{Section, Setting};
-use crate::invocation::{Action, Dialect, Inputs, Invocation, Override};
+use crate::invocation::{Action, Dialect, Inputs, Invocation, Override, Typed};
 use crate::options::{self, Kind, OptionDef};
 use crate::profile::{self, Profile, ProfileOption};
 use crate::program_options::{OPTIONS, ProgramOption, Role, Takes};
@@ -37,10 +37,12 @@ pub fn parse_with(
     inputs: &dyn Inputs,
 ) -> Result<Invocation, JobErrors> {
     let mut scan = Scan::new(dialect);
-    match scan.arguments(args) {
-        Some(action) => Ok(scan.ended_by(action)),
-        None => scan.finish(inputs, overrides),
+    if let Some(action) = scan.arguments(args) {
+        return Ok(scan.ended_by(action));
     }
+    let mut invocation = scan.finish(inputs, overrides)?;
+    invocation.typed = Typed { arguments: args.to_vec(), overrides: overrides.to_vec() };
+    Ok(invocation)
 }
 
 /// Like [`parse`], but with `files` instead of the job files and jobs of the command line. Its

@@ -4,6 +4,7 @@ use crate::debug::Debug;
 use crate::expand::Keywords;
 use crate::model::Job;
 use record::{FioVersion, Format, Message, Nanos, SourceText};
+use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::PathBuf;
 
@@ -108,6 +109,10 @@ pub struct Invocation {
     pub metrics: Option<String>,
     /// How long the ranks that an MPI launcher started wait for each other; `None`: a minute.
     pub rank_timeout: Option<Nanos>,
+    /// How many ranks of each host take part; `None`: all.
+    pub ranks_per_host: Option<u64>,
+    /// How many ranks take part, the first ones; `None`: all.
+    pub ranks: Option<u32>,
     /// Time between two interim reports.
     pub status_interval: Option<Nanos>,
     /// The profile: a workload of another tool.
@@ -181,10 +186,21 @@ pub struct Invocation {
     pub global_options: Vec<(String, String)>,
     /// Warnings and notes from parsing.
     pub warnings: Vec<Message>,
+    /// What it was parsed from.
+    pub typed: Typed,
+}
+
+/// What an invocation was parsed from: another process that parses it gets the same jobs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Typed {
+    /// The command line, without the program's name.
+    pub arguments: Vec<String>,
+    /// Options that override it.
+    pub overrides: Vec<Override>,
 }
 
 /// An option that overrides those of a job. A sweep uses it for varied options.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Override {
     /// The name of the jobs it applies to; `None`: every job.
     pub job: Option<String>,

@@ -195,7 +195,7 @@ pub const OPTIONS: &[ProgramOption] = options! {
     /// Treat warnings about job files as errors
     "warnings-fatal" => switch!(warnings_fatal).short('w').sent(),
     /// Refuse to run more jobs than this
-    "max-jobs" => set(max_jobs).short('j').value("NUMBER").sent(),
+    "max-jobs" => sets!(|run, value| run.max_jobs = Some(count(value)?)).short('j').value("NUMBER").sent(),
     /// Write the complete record of the run to this file
     "record" => text!(record, "the path of a file").value("FILE").ours(),
     /// Archive the run here instead of in the default archive
@@ -223,6 +223,9 @@ pub const OPTIONS: &[ProgramOption] = options! {
     /// Under mpirun: give up a rank that is silent for this long (60s)
     "rank-timeout" => sets!(|run, value| run.rank_timeout = interval(value, 1000)?)
         .value("TIME").ours(),
+    /// Under mpirun: let only so many ranks of each host take part
+    "ranks-per-host" => sets!(|run, value| run.ranks_per_host = Some(count(value)?))
+        .value("NUMBER").ours(),
     /// Sample which code uses the CPUs, of servers on this machine too
     "cpu-profile" => switch!(cpu_profile).ours().sent(),
     /// Time each layer of the I/Os with BPF; needs root or capabilities
@@ -324,14 +327,6 @@ fn latency_log(_: &mut Invocation, name: &str) -> Result<(), String> {
     Err(format!("it is gone, from fio as well; use the job option write_lat_log={name}"))
 }
 
-fn max_jobs(invocation: &mut Invocation, number: &str) -> Result<(), String> {
-    match number.trim().parse() {
-        Ok(number) if number > 0 => invocation.max_jobs = Some(number),
-        _ => return Err(format!("'{number}' is not a whole number above 0")),
-    }
-    Ok(())
-}
-
 fn undecided(invocation: &mut Invocation, outcome: &str) -> Result<(), String> {
     invocation.undecided_passes = match outcome {
         "pass" => true,
@@ -411,6 +406,11 @@ fn eta(invocation: &mut Invocation, when: &str) -> Result<(), String> {
 }
 
 /// A time of at least this many milliseconds.
+fn count(text: &str) -> Result<u64, String> {
+    let number = text.trim().parse().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| format!("'{text}' is not a whole number above 0"))
+}
+
 fn interval(text: &str, least_ms: u64) -> Result<Option<Nanos>, String> {
     match time(text)? {
         short if short < Nanos::from_millis(least_ms) => {

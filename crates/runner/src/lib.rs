@@ -30,7 +30,7 @@ pub use error::{Refusal, RefusalKind, describe};
 pub use kernel::System;
 pub use observer::{RunControl, RunInProgress, RunObserver};
 pub use run_archive::{RunArchive, empty_set};
-pub use runner::{PlannedRun, Runner};
+pub use runner::{PlannedRun, Runner, Team};
 pub use signals::{Pauses, Signals, is_ignored};
 pub use start_gate::StartGate;
 pub use suite_run::{SuiteObserver, SuiteTask, fresh_seed, run_suite};

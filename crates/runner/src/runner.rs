@@ -28,6 +28,7 @@ pub struct Runner {
     as_fio: bool,
     signals: OnceLock<Signals>,
     publisher: OnceLock<Publisher>,
+    team: OnceLock<Box<dyn Team>>,
 }
 
 /// A run that is ready to start; nothing was touched yet.
@@ -54,12 +55,37 @@ impl PlannedRun {
     }
 }
 
+/// Processes that make each run together.
+pub trait Team: Send + Sync {
+    /// The number of processes, with this one.
+    fn size(&self) -> u32;
+
+    /// Makes a run, planned here, with all. The record is that of all together.
+    ///
+    /// # Errors
+    /// When this process cannot run it, or the others cannot be reached.
+    fn execute(
+        &self,
+        runner: &Runner,
+        planned: PlannedRun,
+        invocation: &Invocation,
+        observer: &mut dyn RunObserver,
+    ) -> Result<RunRecord>;
+}
+
 impl Runner {
     /// Reads the facts about the machine.
     pub fn new(as_fio: bool) -> Runner {
         let host = Host::at("/").with_kernel(Arc::new(System));
         let machine = host.machine();
-        Runner { host, machine, as_fio, signals: OnceLock::new(), publisher: OnceLock::new() }
+        Runner {
+            host,
+            machine,
+            as_fio,
+            signals: OnceLock::new(),
+            publisher: OnceLock::new(),
+            team: OnceLock::new(),
+        }
     }
 
     /// The live feed. From the first call on `fathom watch` and `fathom serve` find this process.
@@ -70,6 +96,17 @@ impl Runner {
     /// The hub of the live feed.
     pub fn hub(&self) -> &Arc<Hub> {
         self.publisher().hub()
+    }
+
+    /// From now on every run is made with these others.
+    pub fn join(&self, team: Box<dyn Team>) {
+        // A second team would have to know of the first.
+        let _ = self.team.set(team);
+    }
+
+    /// The number of processes that make each run, if they are several.
+    pub fn team_size(&self) -> Option<u32> {
+        self.team.get().map(|team| team.size())
     }
 
     /// The machine, without any target.
@@ -164,11 +201,27 @@ impl Runner {
         }
     }
 
-    /// Runs a plan. Errors of I/O are in the record.
+    /// Runs a plan, with the team if there is one. Errors of I/O are in the record.
     ///
     /// # Errors
-    /// When a thread or signal handler is not available, and errors of the observer.
+    /// When a thread or signal handler is not available, errors of the observer and of the team.
     pub fn execute(
+        &self,
+        planned: PlannedRun,
+        invocation: &Invocation,
+        observer: &mut dyn RunObserver,
+    ) -> Result<RunRecord> {
+        match self.team.get() {
+            Some(team) => team.execute(self, planned, invocation, observer),
+            None => self.execute_alone(planned, invocation, observer),
+        }
+    }
+
+    /// Runs a plan in this process.
+    ///
+    /// # Errors
+    /// As for [`Runner::execute`].
+    pub fn execute_alone(
         &self,
         planned: PlannedRun,
         invocation: &Invocation,

@@ -8,7 +8,6 @@ pub mod command_line;
 mod connection;
 pub mod console;
 mod debug;
-mod fleet;
 mod gate;
 mod interim;
 mod live_view;
@@ -16,6 +15,7 @@ mod metrics;
 mod repeat;
 pub mod request;
 mod server;
+mod several_ranks;
 mod status_line;
 
 use crate::exit;
@@ -53,7 +53,7 @@ pub fn main(dialect: Dialect, words: &[OsString]) -> u8 {
     if let Some(launcher) = Launcher::of_this_process().filter(|_| dialect == Dialect::Fathom)
         && read.as_ref().is_ok_and(is_run) | read.is_err()
     {
-        return fleet::main(&runner, launcher, read)
+        return several_ranks::main(&runner, launcher, read)
             .unwrap_or_else(|error| failed(error, exit::ERRORS));
     }
     let (invocation, others) = match read {

@@ -11,6 +11,7 @@ mod settings;
 
 use crate::commands::run::command_line::utf8_arguments;
 use crate::output::{Output, describe, say};
+use crate::ranks;
 use crate::suites::{self, SuiteOptions, places};
 use anyhow::{Context, Result};
 use arguments::Arguments;
@@ -33,12 +34,16 @@ use tuning::Session;
 
 /// Sweeps and reports.
 pub fn main(words: &[OsString]) -> Result<u8> {
-    let words = utf8_arguments(words).map_err(Refusal::usage)?;
-    let (arguments, job) = Arguments::split(words);
-    sweep(&arguments, &job)
+    engine::prepare_clock();
+    let runner = Runner::new(false);
+    ranks::with_ranks(&runner, || {
+        let words = utf8_arguments(words).map_err(Refusal::usage)?;
+        let (arguments, job) = Arguments::split(words);
+        sweep(&arguments, &job, &runner)
+    })
 }
 
-fn sweep(arguments: &Arguments, job: &[String]) -> Result<u8> {
+fn sweep(arguments: &Arguments, job: &[String], runner: &Runner) -> Result<u8> {
     // An unknown figure is refused now, not after an hour of measuring.
     arguments.measures()?;
     if arguments.restore {
@@ -57,8 +62,8 @@ fn sweep(arguments: &Arguments, job: &[String]) -> Result<u8> {
     }
     match (&arguments.show, &arguments.resume) {
         (Some(directory), _) => show(arguments, directory),
-        (None, Some(directory)) => resume(arguments, directory),
-        (None, None) => begin(arguments, job),
+        (None, Some(directory)) => resume(arguments, directory, runner),
+        (None, None) => begin(arguments, job, runner),
     }
 }
 
@@ -75,15 +80,13 @@ fn unusable(error: formats::RecordError) -> anyhow::Error {
 }
 
 /// Starts a new sweep.
-fn begin(arguments: &Arguments, job: &[String]) -> Result<u8> {
+fn begin(arguments: &Arguments, job: &[String], runner: &Runner) -> Result<u8> {
     let design = design(arguments)?;
-    engine::prepare_clock();
-    let runner = Runner::new(false);
-    let inputs = JobInputs::new(Machine::new(runner.machine()));
+    let inputs = JobInputs::new(Machine::new(runner.machine()).at(ranks::place(runner)));
     let jobs = CellJobs { arguments: job, inputs: &inputs };
-    let design = layers::expand(design, &jobs, &runner)?;
+    let design = layers::expand(design, &jobs, runner)?;
     arguments.tables(&design)?;
-    let first = preflight::check(&jobs, &design, &runner)?;
+    let first = preflight::check(&jobs, &design, runner)?;
     let mut output = Output::open(first.output.as_deref())?;
     let working = std::env::current_dir().context("the working directory does not exist")?;
     let manifest = Manifest {
@@ -99,12 +102,12 @@ fn begin(arguments: &Arguments, job: &[String]) -> Result<u8> {
         fs_size: arguments.fs_size,
     };
     let at = place(arguments.into.as_deref(), &working)?;
-    let session = settings::begin(&manifest, &jobs, &first, &runner)?;
+    let session = settings::begin(&manifest, &jobs, &first, runner)?;
     directory::begin(&at, &manifest)?;
     let _lock = lock(&at)?;
     let sweep =
         Sweep::new(manifest.design.clone(), &BTreeMap::new(), cells::expected_runtime(&first));
-    let run = SweepRun { arguments, manifest: &manifest, runner: &runner, at: &at };
+    let run = SweepRun { arguments, manifest: &manifest, runner, at: &at };
     run.execute(sweep, jobs, session, directory::set(&manifest), &mut output)
 }
 
@@ -161,7 +164,7 @@ fn lock(at: &Path) -> Result<File> {
 }
 
 /// `--resume`: makes the runs that are missing.
-fn resume(arguments: &Arguments, given: &Path) -> Result<u8> {
+fn resume(arguments: &Arguments, given: &Path, runner: &Runner) -> Result<u8> {
     let at = std::path::absolute(given).with_context(|| given.display().to_string())?;
     let manifest = directory::manifest(&at).map_err(unusable)?;
     arguments.tables(&manifest.design)?;
@@ -169,24 +172,23 @@ fn resume(arguments: &Arguments, given: &Path) -> Result<u8> {
     directory::tidy(&at)?;
     std::env::set_current_dir(&manifest.directory)
         .with_context(|| format!("{}: the sweep was started there", manifest.directory))?;
-    engine::prepare_clock();
-    let runner = Runner::new(false);
-    let inputs = JobInputs::from_manifest(&manifest, Machine::new(runner.machine()));
+    let machine = Machine::new(runner.machine()).at(ranks::place(runner));
+    let inputs = JobInputs::from_manifest(&manifest, machine);
     let jobs = CellJobs { arguments: &manifest.arguments, inputs: &inputs };
     let mut runs = directory::load(&at, &manifest.design)?;
     runs.retain(|(_, run)| !arguments.retry_failed || suite::failure(run).is_none());
     let done: BTreeMap<RunSlot, Nanos> =
         runs.iter().map(|(place, run)| (*place, suite::run_duration(run))).collect();
-    let first = preflight::check(&jobs, &manifest.design, &runner)?;
+    let first = preflight::check(&jobs, &manifest.design, runner)?;
     let mut output = Output::open(first.output.as_deref())?;
     let sweep = Sweep::new(manifest.design.clone(), &done, cells::expected_runtime(&first));
     let session = match sweep.left() {
         0 => None,
-        _ => settings::begin(&manifest, &jobs, &first, &runner)?,
+        _ => settings::begin(&manifest, &jobs, &first, runner)?,
     };
     let mut set = directory::set(&manifest);
     set.runs.extend(runs.into_iter().map(|(_, run)| run));
-    let run = SweepRun { arguments, manifest: &manifest, runner: &runner, at: &at };
+    let run = SweepRun { arguments, manifest: &manifest, runner, at: &at };
     run.execute(sweep, jobs, session, set, &mut output)
 }
 

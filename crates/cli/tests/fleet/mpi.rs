@@ -12,15 +12,20 @@ const LAUNCHERS: [&str; 2] = ["mpirun.openmpi", "mpirun.mpich"];
 /// Starts ranks. Rank 1 (and no other) is started by `rank_1`: a shell script, whose arguments are the
 /// program and its own. All have the variable `R`.
 fn ranks(launcher: &str, count: u32, directory: &Path, rank_1: &str, arguments: &[&str]) -> Ran {
-    let script = format!(
-        "R=${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}; if [ $R = 1 ]; then {rank_1}\nfi; exec \"$@\""
-    );
+    let script = format!("if [ $R = 1 ]; then {rank_1}\nfi");
+    all_ranks(launcher, count, directory, &script, &[&["run"], arguments].concat())
+}
+
+/// Starts ranks, each by a shell script, whose arguments are the program and its own, and which has its
+/// number in `R`.
+fn all_ranks(launcher: &str, count: u32, at: &Path, script: &str, arguments: &[&str]) -> Ran {
+    let script = format!("R=${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}; {script}\nexec \"$@\"");
     let mut command = Command::new(launcher);
     if launcher == "mpirun.openmpi" {
         command.args(["--allow-run-as-root", "--oversubscribe"]);
     }
-    command.args(["-n", &count.to_string(), "sh", "-c", &script, "sh", FATHOM, "run"]);
-    run(command.args(arguments).env("NO_COLOR", "1").current_dir(directory))
+    command.args(["-n", &count.to_string(), "sh", "-c", &script, "sh", FATHOM]);
+    run(command.args(arguments).env("NO_COLOR", "1").current_dir(at))
 }
 
 /// The document within what a launcher printed.
@@ -136,12 +141,12 @@ fn the_clock_of_another_host_is_found_within_its_bound() {
             let found = clock(1)[moment]["ahead_ns"].as_i64().unwrap();
             let bound = clock(1)[moment]["bound_ns"].as_i64().unwrap();
             assert!((found - 5_000_000_000_000).abs() <= bound, "{moment}: {}", clock(1));
-            // A round trip on one machine.
-            assert!(bound < 50_000_000, "{bound}");
+            // Half of the longest round trip that counts.
+            assert!(bound <= 125_000_000, "{bound}");
         }
         assert_eq!(clock(2)["same_as_rank_0"], true);
         let skew = document["fathom"]["fleet"]["groups"][0]["skew_ns"].as_u64().unwrap();
-        assert!(skew < 50_000_000, "{skew}");
+        assert!(skew < 500_000_000, "{skew}");
     }
 }
 
@@ -236,4 +241,57 @@ fn errors_of_one_rank_are_told_with_its_number() {
         let ran = ranks(launcher, 3, directory.path(), ":", &["--repeat=3", "--name=a"]).expect(2);
         assert!((ran.out + &ran.err).contains("--repeat: does not work with several ranks"));
     }
+}
+
+/// Ranks of two hosts in turn: h0, h1, h0, h1.
+const TWO_HOSTS: &str = "set -- unshare --uts sh -c 'hostname $0; exec \"$@\"' h$((R % 2)) \"$@\"";
+
+#[test]
+fn as_many_ranks_of_each_host_take_part_as_asked() {
+    let _alone = alone();
+    for launcher in LAUNCHERS {
+        let directory = scratch();
+        let arguments = [&["run"], &PACED[..1], &["--filename=d.$rank.of.$ranks.$host"]].concat();
+        let arguments = [&arguments, &PACED[2..], &["--ranks-per-host=1"]].concat();
+        let ran = all_ranks(launcher, 4, directory.path(), TWO_HOSTS, &arguments).expect(0);
+        let document = document(&ran);
+        let ranks = document["fathom"]["fleet"]["ranks"].as_array().unwrap();
+        let rows: Vec<_> =
+            ranks.iter().map(|rank| (rank["rank"].as_u64(), rank["host"].as_str())).collect();
+        assert_eq!(rows, [(Some(0), Some("h0")), (Some(1), Some("h1"))]);
+        let files = names(directory.path());
+        assert_eq!(files, ["d.0.of.2.h0", "d.1.of.2.h1"]);
+    }
+}
+
+#[test]
+fn a_sweep_over_ranks_makes_each_run_with_so_many() {
+    let _alone = alone();
+    for launcher in LAUNCHERS {
+        let directory = scratch();
+        let into = directory.path().join("made");
+        let at = format!("--into={}", into.display());
+        let sweep = |more: &[&str]| {
+            let job = ["--name=s", "--filename=d.$rank", "--rw=randread", "--bs=4k", "--size=1m"];
+            let job = [&job[..], &["--rate_iops=200", "--time_based", "--runtime=300ms"]].concat();
+            let words = [&["sweep", "--no-archive"], more, &job].concat();
+            all_ranks(launcher, 4, directory.path(), ":", &words)
+        };
+        let three = ["--vary", "ranks=1,2,4", "--repeat=2", "--json"];
+        let ran = sweep(&[&three[..], &[&at]].concat()).expect(0);
+        let document = document(&ran);
+        assert_eq!(document["runs_made"], 6, "{}{}", ran.out, ran.err);
+        let rows = document["tables"][0]["columns"][0]["rows"].as_array().unwrap();
+        let iops: Vec<f64> = rows.iter().map(|row| row["mean"].as_f64().unwrap()).collect();
+        // The rate of each rank is the same; a busy machine keeps less.
+        assert!(iops[0] < 230.0 && iops[1] < 460.0 && iops[2] < 920.0, "{iops:?}");
+        assert!(iops[0] < iops[1] && iops[1] < iops[2], "{iops:?}");
+        for file in ["d.0", "d.3"] {
+            assert!(directory.path().join(file).exists(), "{file}");
+        }
+        let ran = sweep(&["--vary", "ranks=2,5"]).expect(2);
+        assert!((ran.out + &ran.err).contains("--vary ranks=5: not so many ranks were started"));
+    }
+    let alone = run(Command::new(FATHOM).args(["sweep", "--vary", "ranks=2", "--name=x"]));
+    assert!(alone.expect(2).err.contains("start the sweep with mpirun"));
 }

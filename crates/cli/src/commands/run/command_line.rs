@@ -1,8 +1,8 @@
 //! Parses the command line of a run.
 
 use super::request::check_job_files;
-use host::Launcher;
-use job::{Action, Dialect, Invocation, JobErrors, RankPlace};
+use crate::ranks;
+use job::{Action, Dialect, Inputs, Invocation, JobErrors};
 use runner::Runner;
 use runner::inputs::Machine;
 use std::ffi::OsString;
@@ -24,8 +24,7 @@ pub fn read(
     let mut machine = Machine::new(runner.machine());
     // fio knows no ranks, and leaves such words in names as they are.
     if dialect == Dialect::Fathom {
-        let (rank, ranks) = Launcher::of_this_process().map_or((0, 1), |it| (it.rank, it.ranks));
-        machine = machine.at(RankPlace { rank, ranks, host: runner.machine().hostname.clone() });
+        machine = machine.at(ranks::place(runner));
     }
     let (mut invocation, mut others) =
         parse(&arguments, dialect, &machine).map_err(|errors| UsageError(errors.to_string()))?;
@@ -35,6 +34,21 @@ pub fn read(
     }
     check_job_files(&invocation).map_err(usage)?;
     Ok((invocation, others))
+}
+
+/// Parses the command line of an invocation again, with other inputs.
+///
+/// # Errors
+/// As for [`read`].
+pub fn again(
+    invocation: &Invocation,
+    inputs: &dyn Inputs,
+    runner: &Runner,
+) -> Result<Invocation, UsageError> {
+    let mut invocation = job::parse(&invocation.typed.arguments, Dialect::Fathom, inputs)
+        .map_err(|errors| UsageError(errors.to_string()))?;
+    runner::replay::attach(&mut invocation, runner.host()).map_err(UsageError)?;
+    Ok(invocation)
 }
 
 /// Parses the invocation and those of `--interleave`.

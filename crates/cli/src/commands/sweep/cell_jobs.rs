@@ -2,9 +2,10 @@
 
 use super::job_inputs::JobInputs;
 use anyhow::Result;
-use job::{Dialect, Invocation, JobErrors, Override};
+use job::{Dialect, Inputs, Invocation, JobErrors, Keywords, Override};
 use record::Coordinate;
 use runner::Refusal;
+use std::io;
 use std::path::Path;
 use suite::sweep::{Dimension, LAYER};
 use tuning::{CellSetup, Setting};
@@ -14,6 +15,9 @@ pub const TARGET: &str = "target";
 
 /// Name of the dimension that moves a tenth of each file or device through it. It is not an option.
 pub const POSITION: &str = "position";
+
+/// Name of the dimension that sets how many ranks take part. It is not an option.
+pub const RANKS: &str = "ranks";
 
 /// Where the region of a position begins, in percent: "start", "middle", "end" or "30%".
 fn start_of(position: &str) -> Option<f64> {
@@ -33,7 +37,7 @@ fn start_of(position: &str) -> Option<f64> {
 /// # Errors
 /// The name and the nearest known one.
 pub fn check_name(dimension: &Dimension) -> Result<(), String> {
-    if [TARGET, LAYER].contains(&dimension.name.as_str())
+    if [TARGET, LAYER, RANKS].contains(&dimension.name.as_str())
         || Setting::from_name(&dimension.name).is_some()
     {
         return Ok(());
@@ -57,7 +61,7 @@ pub fn check_name(dimension: &Dimension) -> Result<(), String> {
     }
     let settings = Setting::ALL.map(Setting::name);
     let known = job::options::all().flat_map(job::options::OptionDef::names);
-    let known = known.chain([TARGET, POSITION, LAYER]).chain(settings);
+    let known = known.chain([TARGET, POSITION, LAYER, RANKS]).chain(settings);
     let near = job::value::nearest(option, known);
     let hint = near.map_or(String::new(), |near| format!("; did you mean '{near}'?"));
     Err(format!("--vary: unknown option '{option}'{hint}"))
@@ -77,6 +81,9 @@ fn overrides(at: &[Coordinate], setup: &CellSetup) -> Vec<Override> {
         if let (POSITION, Some(start)) = (coordinate.dimension.as_str(), start_of(&value)) {
             let offset = all_jobs("offset", format!("{start}%"));
             return vec![offset, all_jobs("size", "10%".into())];
+        }
+        if coordinate.dimension == RANKS {
+            return Vec::new();
         }
         if coordinate.dimension == LAYER {
             return vec![all_jobs("filename", value.replace(':', "\\:"))];
@@ -123,7 +130,35 @@ impl CellJobs<'_> {
     }
 
     fn parse_with(&self, at: &[Coordinate], setup: &CellSetup) -> Result<Invocation, JobErrors> {
-        job::parse_with(self.arguments, &overrides(at, setup), Dialect::Fathom, self.inputs)
+        let ranks = at.iter().find(|c| c.dimension == RANKS).and_then(|c| c.value.parse().ok());
+        let inputs = RankInputs { inputs: self.inputs, ranks };
+        let overrides = overrides(at, setup);
+        let parsed = job::parse_with(self.arguments, &overrides, Dialect::Fathom, &inputs)?;
+        Ok(Invocation { ranks, ..parsed })
+    }
+}
+
+/// Inputs of a job for a number of ranks.
+struct RankInputs<'a> {
+    inputs: &'a JobInputs,
+    ranks: Option<u32>,
+}
+
+impl Inputs for RankInputs<'_> {
+    fn read(&self, path: &str) -> io::Result<Vec<u8>> {
+        self.inputs.read(path)
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        self.inputs.variable(name)
+    }
+
+    fn keywords(&self) -> Keywords {
+        let mut keywords = self.inputs.keywords();
+        if let (Some(place), Some(ranks)) = (&mut keywords.place, self.ranks) {
+            place.ranks = ranks;
+        }
+        keywords
     }
 }
 

@@ -1,6 +1,6 @@
 //! Checks of a sweep before its first run: the jobs of all cells, their targets and settings.
 
-use super::cell_jobs::{CellJobs, TARGET, split_name};
+use super::cell_jobs::{CellJobs, RANKS, TARGET, split_name};
 use super::settings;
 use crate::output::say;
 use anyhow::Result;
@@ -34,6 +34,7 @@ pub fn check(jobs: &CellJobs, design: &Design, runner: &Runner) -> Result<Invoca
     let first = jobs.parse(&design.at(0), &CellSetup::default())?;
     check_settings(&first).map_err(Refusal::usage)?;
     check_targets(design)?;
+    check_ranks(design, runner.team_size())?;
     settings::check(design, jobs)?;
     // Targets on a filesystem that does not exist yet cannot be planned.
     if !settings::varies(design, |setting| setting == Setting::Fs) {
@@ -95,6 +96,28 @@ fn check_targets(design: &Design) -> Result<()> {
     Ok(())
 }
 
+/// Checks numbers of ranks against those that a launcher started.
+fn check_ranks(design: &Design, started: Option<u32>) -> Result<()> {
+    if started.is_some() && settings::varies(design, |_| true) {
+        return Err(Refusal::usage(
+            "--vary: settings of the machine are changed on one host; vary them without several ranks",
+        ));
+    }
+    let dimensions = design.dimensions.iter().filter(|dimension| dimension.name == RANKS);
+    for value in dimensions.flat_map(|dimension| &dimension.values) {
+        let expected = match (value.parse::<u32>(), started) {
+            (Ok(1..), None) => "start the sweep with mpirun, which starts the ranks",
+            (Ok(1..), Some(most)) if value.parse().is_ok_and(|number: u32| number <= most) => {
+                continue;
+            }
+            (Ok(1..), Some(_)) => "not so many ranks were started",
+            _ => "a number of ranks is a whole number above 0",
+        };
+        return Err(Refusal::usage(format!("--vary {RANKS}={value}: {expected}")));
+    }
+    Ok(())
+}
+
 /// Coordinates that cover each value of each dimension, with the first values of the others.
 fn probes(design: &Design) -> Vec<Vec<Coordinate>> {
     if design.paired {
@@ -132,7 +155,7 @@ fn warn_of_unused(design: &Design, probes: &[Vec<Coordinate>], plans: &[Plan]) -
     let changes = |index: usize| others().any(|(at, _)| at[index].value != first[index].value);
     let option = |dimension: &Dimension| {
         dimension.values.len() > 1
-            && ![TARGET, LAYER].contains(&dimension.name.as_str())
+            && ![TARGET, LAYER, RANKS].contains(&dimension.name.as_str())
             && Setting::from_name(&dimension.name).is_none()
     };
     let dimensions = design.dimensions.iter().enumerate().filter(|(_, one)| option(one));

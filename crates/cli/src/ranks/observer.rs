@@ -1,32 +1,31 @@
 //! Observes the run of a rank.
 
-use crate::commands::run::console::Console;
 use anyhow::{Result, bail};
 use fleet::Fleet;
-use record::RunRecord;
 use runner::{RunControl, RunInProgress, RunObserver};
 use std::time::{Duration, Instant};
 
 /// Time between two looks at how much I/O was made.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Tells the fleet how far the run is, and ends it when the fleet is to end. Rank 0 shows it too.
+/// Tells the fleet how far the run is, and ends it when the fleet is to end. Rank 0 has an observer of its
+/// own, which is not told of the record: it gets that of all ranks later.
 pub struct RankObserver<'a> {
     fleet: &'a Fleet,
-    console: Option<Console<'a>>,
+    own: Option<&'a mut dyn RunObserver>,
     origin: Option<Instant>,
     told: Option<Instant>,
 }
 
 impl<'a> RankObserver<'a> {
     /// For rank 0.
-    pub fn shown(fleet: &'a Fleet, console: Console<'a>) -> Self {
-        RankObserver { console: Some(console), ..RankObserver::silent(fleet) }
+    pub fn shown(fleet: &'a Fleet, own: &'a mut dyn RunObserver) -> Self {
+        RankObserver { own: Some(own), ..RankObserver::silent(fleet) }
     }
 
     /// For the others.
     pub fn silent(fleet: &'a Fleet) -> Self {
-        RankObserver { fleet, console: None, origin: None, told: None }
+        RankObserver { fleet, own: None, origin: None, told: None }
     }
 
     /// The moment that the times of the run count from.
@@ -52,11 +51,11 @@ impl<'a> RankObserver<'a> {
 
 impl RunObserver for RankObserver<'_> {
     fn laying_out(&mut self, job: &str, files: u64, bytes: u64) -> Result<()> {
-        self.console.as_mut().map_or(Ok(()), |console| console.laying_out(job, files, bytes))
+        self.own.as_mut().map_or(Ok(()), |own| own.laying_out(job, files, bytes))
     }
 
     fn traced(&mut self, lines: &str) -> Result<()> {
-        self.console.as_mut().map_or(Ok(()), |console| console.traced(lines))
+        self.own.as_mut().map_or(Ok(()), |own| own.traced(lines))
     }
 
     fn poll(&mut self, run: &RunInProgress) -> Result<RunControl> {
@@ -68,16 +67,12 @@ impl RunObserver for RankObserver<'_> {
             bail!("the I/O of rank 0 does not end");
         }
         self.tell(run);
-        let own = self.console.as_mut().map_or(Ok(RunControl::default()), |it| it.poll(run))?;
+        let own = self.own.as_mut().map_or(Ok(RunControl::default()), |own| own.poll(run))?;
         Ok(RunControl { stop: own.stop || self.fleet.stopped_by().is_some(), ..own })
     }
 
     fn ended(&mut self, run: &RunInProgress) -> Result<()> {
         self.origin = Some(run.run.origin());
-        self.console.as_mut().map_or(Ok(()), |console| console.ended(run))
-    }
-
-    fn complete(&mut self, record: &mut RunRecord) {
-        self.console.iter_mut().for_each(|console| console.complete(record));
+        self.own.as_mut().map_or(Ok(()), |own| own.ended(run))
     }
 }
