@@ -7,7 +7,7 @@ use crate::suite::parts::{duration, findings, interruption};
 use crate::verdict::sentence;
 use judge::Finding;
 use record::{Severity, distinct, human};
-use suite::sweep::{Conclusion, FailureGroup, LayerCost};
+use suite::sweep::{Conclusion, FailureGroup, LayerCost, Scaling};
 use suite::{Estimated, LimitGroup};
 
 /// The most cells that a line names.
@@ -18,6 +18,7 @@ pub fn text(conclusion: &Conclusion, repeats: u32, style: &Style) -> String {
     let mut out = tables::text(conclusion, repeats as usize, style);
     out += &mkfs(&conclusion.mkfs, style);
     out += &layers(&conclusion.layers, style);
+    out += &scaling(&conclusion.scaling, style);
     out += &progress(conclusion, style);
     out.extend(conclusion.failures.iter().map(|failed| failure(failed, style)));
     out += &limits(conclusion, style);
@@ -73,6 +74,63 @@ fn layers(costs: &[LayerCost], style: &Style) -> String {
         out += &style.paragraph(&line, 2);
     }
     out + "\n"
+}
+
+/// How throughput scales with the number of workers.
+fn scaling(all: &[Scaling], style: &Style) -> String {
+    if all.is_empty() {
+        return String::new();
+    }
+    let mut out = style.bold("Scaling (Universal Scalability Law)") + "\n";
+    for one in all {
+        out += &style.paragraph(&scaling_line(one), 2);
+    }
+    out + "\n"
+}
+
+fn scaling_line(scaling: &Scaling) -> String {
+    let at = if scaling.at.is_empty() { String::new() } else { format!("{}, ", scaling.at) };
+    let shown = |figure: Estimated, text: &dyn Fn(f64) -> String| {
+        let ends = figure
+            .interval
+            .map_or(String::new(), |(low, high)| format!(" ({} to {})", text(low), text(high)));
+        text(figure.value) + &ends
+    };
+    let rate = |value: f64| {
+        if scaling.figure.ends_with("bandwidth") { human::rate(value) } else { human::count(value) }
+    };
+    let percent = |value: f64| format!("{:.3} %", value * 100.0);
+    let whole = |value: f64| match value.is_finite() {
+        true => format!("{value:.0}"),
+        false => "any number".to_owned(),
+    };
+    let of = &scaling.dimension;
+    let mut line = format!(
+        "{at}{}: {:.0} {of} reach {:.0} % of {:.0} times one ({}). ",
+        scaling.figure,
+        scaling.largest,
+        scaling.efficiency * 100.0,
+        scaling.largest,
+        shown(scaling.one, &rate),
+    );
+    line += &format!(
+        "Contention {}, coherency {}. ",
+        shown(scaling.contention, &percent),
+        shown(scaling.coherency, &percent)
+    );
+    line += &match (scaling.peak, scaling.most) {
+        (Some(peak), Some(most)) => {
+            format!("The most is at {of}={}: {}. ", shown(peak, &whole), shown(most, &rate))
+        }
+        (None, Some(most)) => format!("No number of {of} has more than {}. ", shown(most, &rate)),
+        _ => "No limit is seen. ".to_owned(),
+    };
+    let deviation = format!("{:.0} %", scaling.deviation * 100.0);
+    line += &match scaling.is_followed() {
+        true => format!("The law is within {deviation} of every cell."),
+        false => format!("The cells do not follow the law: one is off by {deviation}."),
+    };
+    line
 }
 
 /// The number of cells and runs.

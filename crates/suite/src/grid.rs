@@ -246,6 +246,29 @@ fn reading(runs: &[&RunRecord], measure: &Measure, seed: u64) -> Reading {
     }
 }
 
+/// All places with the first value of one dimension: the combinations of the others.
+pub(crate) fn places_of_others(dimensions: &[Dimension], one: usize) -> Vec<Vec<usize>> {
+    let mut all = vec![Vec::new()];
+    for (index, dimension) in dimensions.iter().enumerate() {
+        let count = if index == one { 1 } else { dimension.values.len() };
+        let longer = |place: &Vec<usize>| {
+            let place = place.clone();
+            (0..count).map(move |value| [&place[..], &[value]].concat())
+        };
+        all = all.iter().flat_map(longer).collect();
+    }
+    all
+}
+
+/// A place without one dimension, as text ("iodepth=1 bs=4k").
+pub(crate) fn name_of_others(dimensions: &[Dimension], one: usize, place: &[usize]) -> String {
+    let others = dimensions.iter().zip(place).enumerate().filter(|(index, _)| *index != one);
+    let text = |(_, (dimension, value)): (usize, (&Dimension, &usize))| {
+        format!("{}={}", dimension.name, dimension.values[*value].text)
+    };
+    others.map(text).collect::<Vec<_>>().join(" ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

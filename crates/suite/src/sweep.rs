@@ -6,6 +6,7 @@
 mod conclusion;
 mod design;
 mod layers;
+mod scaling;
 mod values;
 
 pub use conclusion::{
@@ -13,6 +14,7 @@ pub use conclusion::{
 };
 pub use design::{Design, Dimension, Order, RunSlot};
 pub use layers::{ALL_LAYERS, LAYER, LayerCost, layers};
+pub use scaling::Scaling;
 
 use crate::outcome::run_duration;
 use crate::{Expected, Step, Suite, failure};

@@ -6,9 +6,10 @@ use super::tree::{Json, array, object, texts};
 use judge::stats::Standing;
 use record::Coordinate;
 use std::path::Path;
+use suite::Estimated;
 use suite::grid::Reading;
 use suite::sweep::{
-    Column, Conclusion, Design, Dimension, FailureGroup, LayerCost, Order, Row, Table,
+    Column, Conclusion, Design, Dimension, FailureGroup, LayerCost, Order, Row, Scaling, Table,
 };
 
 /// `fathom sweep --json`; `directory`: where its runs are saved.
@@ -32,6 +33,7 @@ pub fn sweep(conclusion: &Conclusion, design: &Design, directory: &Path) -> Stri
             conclusion.mkfs.iter().map(|(kind, time)| (kind.clone(), estimated(time))).collect(),
         ),
         "layers" => array(&conclusion.layers, layer),
+        "scaling" => array(&conclusion.scaling, scaling),
         "limits" => array(&conclusion.limited, limited),
         "findings" => array(&conclusion.findings, finding),
         "failures" => array(&conclusion.failures, failed),
@@ -125,6 +127,24 @@ fn layer(cost: &LayerCost) -> Json {
         "below" => &cost.below,
         "added_ns" => estimated(&cost.added_ns),
         "ratio" => cost.ratio.as_ref().map_or(Json::Null, estimated),
+    }
+}
+
+fn scaling(scaling: &Scaling) -> Json {
+    let optional = |figure: &Option<Estimated>| figure.as_ref().map_or(Json::Null, estimated);
+    object! {
+        "dimension" => &scaling.dimension,
+        "at" => &scaling.at,
+        "metric" => &scaling.figure,
+        "one" => estimated(&scaling.one),
+        "contention" => estimated(&scaling.contention),
+        "coherency" => estimated(&scaling.coherency),
+        "peak" => optional(&scaling.peak),
+        "most" => optional(&scaling.most),
+        "largest" => scaling.largest,
+        "efficiency" => scaling.efficiency,
+        "deviation" => scaling.deviation,
+        "is_followed" => scaling.is_followed(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::design::{self, Design, RunSlot};
 use super::layers::{self, LAYER, LayerCost};
+use super::scaling::{self, Scaling};
 use crate::estimate::{Estimated, ratio};
 use crate::findings::merge_by_check;
 use crate::grid::{self, Grid, Reading};
@@ -87,6 +88,8 @@ pub struct Conclusion {
     pub mkfs: Vec<(String, Estimated)>,
     /// What each layer of a stack adds, where layers were varied.
     pub layers: Vec<LayerCost>,
+    /// How throughput scales with the number of ranks or jobs, where at least four were varied.
+    pub scaling: Vec<Scaling>,
     /// The limits of the cells, grouped by limit.
     pub limited: Vec<LimitGroup>,
     /// The findings, one per check, the gravest first; their jobs are the cells.
@@ -203,6 +206,7 @@ pub fn conclude(set: &RecordSet, design: &Design, wanted: &TableOptions) -> Conc
         tables: tables.collect(),
         mkfs,
         layers: layers::conclude(&set, &dimensions),
+        scaling: scaling::conclude(&set, &measures, &dimensions),
         cells: design.cells(),
         made: set.runs.len(),
         planned: design.runs(),

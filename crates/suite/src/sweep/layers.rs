@@ -1,7 +1,7 @@
 //! What each layer of a storage stack adds to the latency of the layer below it.
 
 use crate::estimate::{Estimated, ratio};
-use crate::grid::{Dimension, Grid, Measured};
+use crate::grid::{self, Dimension, Grid, Measured};
 use judge::Measure;
 use record::{Facts, RecordSet};
 
@@ -51,7 +51,7 @@ pub(super) fn conclude(set: &RecordSet, dimensions: &[Dimension]) -> Vec<LayerCo
         .collect();
     let grid = Grid::over(set, &measure, dimensions.to_vec());
     let mut costs = Vec::new();
-    for place in places(dimensions, index) {
+    for place in grid::places_of_others(dimensions, index) {
         let at = |value: usize| {
             let mut place = place.clone();
             place[index] = value;
@@ -60,7 +60,7 @@ pub(super) fn conclude(set: &RecordSet, dimensions: &[Dimension]) -> Vec<LayerCo
         for (upper, lower) in &pairs {
             let Some((above, below)) = at(*upper).zip(at(*lower)) else { continue };
             costs.push(LayerCost {
-                at: named(dimensions, index, &place),
+                at: grid::name_of_others(dimensions, index, &place),
                 layer: values[*upper].to_owned(),
                 below: values[*lower].to_owned(),
                 added_ns: added(above, below),
@@ -69,28 +69,6 @@ pub(super) fn conclude(set: &RecordSet, dimensions: &[Dimension]) -> Vec<LayerCo
         }
     }
     costs
-}
-
-/// All places with the first layer.
-fn places(dimensions: &[Dimension], layer: usize) -> Vec<Vec<usize>> {
-    let mut all = vec![Vec::new()];
-    for (index, dimension) in dimensions.iter().enumerate() {
-        let count = if index == layer { 1 } else { dimension.values.len() };
-        let longer = |place: &Vec<usize>| {
-            let place = place.clone();
-            (0..count).map(move |value| [&place[..], &[value]].concat())
-        };
-        all = all.iter().flat_map(longer).collect();
-    }
-    all
-}
-
-fn named(dimensions: &[Dimension], layer: usize, place: &[usize]) -> String {
-    let others = dimensions.iter().zip(place).enumerate().filter(|(index, _)| *index != layer);
-    let text = |(_, (dimension, value)): (usize, (&Dimension, &usize))| {
-        format!("{}={}", dimension.name, dimension.values[*value].text)
-    };
-    others.map(text).collect::<Vec<_>>().join(" ")
 }
 
 /// Whether one layer lies right on another, as any run knows it.

@@ -32,7 +32,7 @@ pub(crate) fn estimated(estimated: &Estimated) -> Json {
     object! {
         "value" => estimated.value,
         "low" => estimated.interval.map(|(low, _)| low),
-        "high" => estimated.interval.map(|(_, high)| high),
+        "high" => estimated.interval.map(|(_, high)| high).filter(|high| high.is_finite()),
     }
 }
 
