@@ -36,6 +36,8 @@ pub(crate) struct Rank {
     /// It may lay its files out only when others have done so.
     pub is_second: bool,
     pub began: bool,
+    /// Processes of the other ranks on its machine.
+    pub beside: Vec<u32>,
     pub ended: Option<Vec<GroupTime>>,
 }
 
@@ -51,6 +53,7 @@ impl Rank {
             reached: 0,
             is_second: false,
             began: false,
+            beside: Vec::new(),
             ended: None,
         }
     }
@@ -199,6 +202,7 @@ impl<'a> Lead<'a> {
         if self.ranks.iter().any(Rank::is_active) {
             self.compare_clocks(false)?;
             self.choose_turns();
+            self.find_beside();
             if self.ranks[0].has_refused() {
                 let _ = self.events.send(Event::Orders(Orders::Watch));
             }
@@ -461,6 +465,24 @@ impl<'a> Lead<'a> {
         }
     }
 
+    /// Finds which ranks are on one machine.
+    fn find_beside(&mut self) {
+        let mut machines: BTreeMap<String, Vec<(usize, u32)>> = BTreeMap::new();
+        for (number, rank) in self.ranks.iter().enumerate().filter(|(_, rank)| rank.is_active()) {
+            let Some(enrolment) = &rank.enrolment else { continue };
+            if !enrolment.process_space.is_empty() {
+                let here = machines.entry(enrolment.process_space.clone()).or_default();
+                here.push((number, enrolment.process));
+            }
+        }
+        for here in machines.values() {
+            for (number, _) in here {
+                let others = here.iter().filter(|(other, _)| other != number);
+                self.ranks[*number].beside = others.map(|(_, process)| *process).collect();
+            }
+        }
+    }
+
     /// Lets ranks begin to lay out.
     fn begin_turns(&mut self) -> Result<(), String> {
         let first_done = self
@@ -475,9 +497,10 @@ impl<'a> Lead<'a> {
             }
             rank.began = true;
             rank.liveness.advance(Instant::now());
+            let beside = std::mem::take(&mut rank.beside);
             match number {
-                0 => drop(self.events.send(Event::Orders(Orders::Run))),
-                _ => self.tell(number, &Message::Begin)?,
+                0 => drop(self.events.send(Event::Orders(Orders::Run(beside)))),
+                _ => self.tell(number, &Message::Begin(beside))?,
             }
         }
         Ok(())

@@ -143,7 +143,7 @@ impl<'a> Member<'a> {
                 self.attentive_until = Instant::now() + ATTENTIVE;
                 self.tell(&Message::Pong(number, now))?;
             }
-            Message::Begin => drop(self.events.send(Event::Orders(Orders::Run))),
+            Message::Begin(beside) => drop(self.events.send(Event::Orders(Orders::Run(beside)))),
             Message::Release(barrier, at) => {
                 self.is_running = at.is_some();
                 let at = at.map(|at| instant_of(self.exchange, at));

@@ -47,6 +47,10 @@ pub struct Enrolment {
     pub mounts: Vec<String>,
     /// Identifies its clock: ranks with equal texts have the same clock.
     pub clock: String,
+    /// Identifies the process ids that it sees: ranks with equal texts see the same processes.
+    pub process_space: String,
+    /// Its process id.
+    pub process: u32,
     /// Its files: the path, hashed, and the end of its region in it.
     pub files: Vec<(u64, u64)>,
     /// Why it does not run, with its exit code; `None` if it does.
@@ -60,7 +64,8 @@ pub(crate) enum Message {
     Enrolled(Box<Enrolment>),
     Ping(u64),
     Pong(u64, u64),
-    Begin,
+    /// With the processes of the other ranks on its machine.
+    Begin(Vec<u32>),
     Reached(u32),
     Release(u32, Option<u64>),
     Progress(u64),

@@ -19,8 +19,8 @@ pub struct Settings {
 /// What a rank is to do.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Orders {
-    /// Run.
-    Run,
+    /// Run, beside these processes of other ranks on this machine.
+    Run(Vec<u32>),
     /// This rank refused, and others run: hand over nothing.
     Watch,
     /// Do not run: every rank refused. Rank 0 gets all of them.

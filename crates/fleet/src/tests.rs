@@ -107,7 +107,7 @@ fn start(
             fleet.finish(None, || None)?;
             return fleet.next_task().map(|_| (None, None));
         }
-        assert_eq!(orders, Orders::Run);
+        assert!(matches!(orders, Orders::Run(_)), "{orders:?}");
         let (gate, origin) = (fleet.gate(), Instant::now());
         gate.laid_out();
         let started = gate.set_up().unwrap_or_else(Instant::now);
@@ -239,7 +239,11 @@ fn the_rest_is_summed_whenever_ranks_are_lost() {
 /// The run of a rank, whatever its task is. Returns the sum at rank 0.
 fn take_part(fleet: &Fleet) -> Result<Option<Sum>, String> {
     let clock = fleet.rank.to_string();
-    assert_eq!(fleet.enrol(Enrolment { clock, ..Enrolment::default() })?, Orders::Run);
+    // Ranks of odd and even numbers are on two machines.
+    let (process_space, process) = ((fleet.rank % 2).to_string(), 100 + fleet.rank);
+    let enrolment = Enrolment { clock, process_space, process, ..Enrolment::default() };
+    let Orders::Run(beside) = fleet.enrol(enrolment)? else { return Err("it does not run".into()) };
+    assert!(beside.iter().all(|other| *other != process && other % 2 == process % 2), "{beside:?}");
     let (gate, origin) = (fleet.gate(), Instant::now());
     gate.laid_out();
     let started = gate.set_up().unwrap_or_else(Instant::now);

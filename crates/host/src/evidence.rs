@@ -64,10 +64,18 @@ impl Host {
     }
 
     /// Examines them again after the last I/O, and samples the content of the files in `contents`:
-    /// 64 blocks of each are read with O_DIRECT.
-    pub fn evidence_after(&self, before: EvidenceBefore, contents: &[String]) -> Evidence {
+    /// 64 blocks of each are read with O_DIRECT. `ranks`: processes that made the run with this one.
+    pub fn evidence_after(
+        &self,
+        before: EvidenceBefore,
+        contents: &[String],
+        ranks: &[u32],
+    ) -> Evidence {
         let servers = before.servers.as_ref().map(|servers| self.servers_after(servers));
-        let mut neighbours = neighbours::busiest(&before.traffic, self.traffic());
+        let others = neighbours::between(&before.traffic, self.traffic());
+        let (ranks, others): (Vec<_>, Vec<_>) =
+            others.into_iter().partition(|other| ranks.contains(&other.pid));
+        let mut neighbours = neighbours::busiest(others);
         let own = before.files.keys().filter_map(|path| self.real(path).metadata().ok());
         let numbers: Vec<u64> = own.map(|facts| neighbours::storage_number(&facts)).collect();
         self.find_same_storage(&mut neighbours, &numbers);
@@ -81,7 +89,8 @@ impl Host {
             (path, FileEvidence { before, after, content })
         });
         let (files, servers) = (files.collect(), servers.unwrap_or_default());
-        Evidence { files, neighbours, servers, ..Evidence::default() }
+        let ranks_beside = neighbours::of_ranks(&ranks);
+        Evidence { files, neighbours, ranks_beside, servers, ..Evidence::default() }
     }
 
     /// `None` if there is no such file or device, or it cannot be read.

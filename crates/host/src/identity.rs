@@ -18,6 +18,14 @@ impl Host {
         format!("{boot} {}", namespace.display())
     }
 
+    /// Identifies the process ids that this process sees: equal texts mean that equal ids are of the same
+    /// process (pid_namespaces(7)). Empty if the boot has no id.
+    pub fn process_space(&self) -> String {
+        let Some(boot) = self.boot_id() else { return String::new() };
+        let namespace = std::fs::read_link(self.real("/proc/self/ns/pid")).unwrap_or_default();
+        format!("{boot} {}", namespace.display())
+    }
+
     /// Start time of a process in clock ticks since boot (proc_pid_stat(5), field 22). With the
     /// process id it identifies a process. `None` if there is no such process, or only a zombie.
     pub fn process_start(&self, pid: u32) -> Option<u64> {

@@ -13,6 +13,9 @@ pub struct Evidence {
     /// The other processes that moved the most data during the run, the busiest first; empty if the
     /// figures of other processes cannot be read.
     pub neighbours: Vec<Neighbour>,
+    /// Other ranks of the same measurement on this machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ranks_beside: Option<RanksBeside>,
     /// Processes of this machine that served what the run asked for, with their CPU time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub servers: Vec<ServerProcess>,
@@ -92,6 +95,18 @@ pub struct Neighbour {
     pub written: Bytes,
     /// Whether it has a file open on a filesystem or device of the run.
     pub same_storage: bool,
+}
+
+/// Other ranks on this machine, and their storage traffic during the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RanksBeside {
+    /// Their number.
+    pub ranks: u32,
+    /// Bytes that they read from storage.
+    pub read: Bytes,
+    /// Bytes that they wrote to storage.
+    pub written: Bytes,
 }
 
 /// Samples of the code that CPUs executed during the run, taken by the kernel's CPU clock.

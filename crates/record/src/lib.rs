@@ -55,7 +55,8 @@ pub use distinct::distinct;
 pub use engine::{ENGINES, Engine, EngineRow, NameUse, UNBUILT_ENGINES, UnbuiltEngine};
 pub use environment::{CgroupFacts, CgroupPlace, Environment, InterruptFacts};
 pub use evidence::{
-    CodeUse, Content, CpuProfile, Evidence, FileEvidence, FileLook, Neighbour, ServerProcess,
+    CodeUse, Content, CpuProfile, Evidence, FileEvidence, FileLook, Neighbour, RanksBeside,
+    ServerProcess,
 };
 pub use exchange::{Exchange, HostResult, REQUESTS, RequestResult, Second};
 pub use facts::{

@@ -99,7 +99,10 @@ fn scaling_line(scaling: &Scaling) -> String {
     let rate = |value: f64| {
         if scaling.figure.ends_with("bandwidth") { human::rate(value) } else { human::count(value) }
     };
-    let percent = |value: f64| format!("{:.3} %", value * 100.0);
+    let percent = |value: f64| match value {
+        0.0 => "0 %".to_owned(),
+        _ => format!("{} %", human::digits(value * 100.0, 2)),
+    };
     let whole = |value: f64| match value.is_finite() {
         true => format!("{value:.0}"),
         false => "any number".to_owned(),

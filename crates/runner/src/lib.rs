@@ -32,7 +32,7 @@ pub use observer::{RunControl, RunInProgress, RunObserver};
 pub use run_archive::{RunArchive, empty_set};
 pub use runner::{PlannedRun, Runner, Team};
 pub use signals::{Pauses, Signals, is_ignored};
-pub use start_gate::StartGate;
+pub use start_gate::{StartGate, Together};
 pub use suite_run::{SuiteObserver, SuiteTask, fresh_seed, run_suite};
 pub use trigger::{PATIENCE as TRIGGER_PATIENCE, Trigger};
 

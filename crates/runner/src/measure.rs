@@ -4,7 +4,7 @@ use crate::cpu_profile::Profiler;
 use crate::disk_counters::{DiskSnapshot, disk_results};
 use crate::layers::LayerTimer;
 use crate::process_context::{ChangesInEffect, apply};
-use crate::start_gate::{StartGate, wait_until};
+use crate::start_gate::{StartGate, Together, wait_until};
 use crate::unix_ms;
 use ::layers::Unavailable;
 use anyhow::Result;
@@ -64,9 +64,10 @@ pub(crate) fn measure(
     host: &Host,
     mut plan: Plan,
     facts: &Facts,
-    (sampling, gate): (Sampling, Option<Arc<dyn StartGate>>),
+    (sampling, together): (Sampling, Together),
     watch: impl FnOnce(&Run, &(dyn Fn() -> Measured + Sync)) -> Result<()>,
 ) -> Result<Measured> {
+    let Together { gate, processes } = together;
     let layers = sampling.layers.then(|| Arc::new(LayerTimer::start(&mut plan, facts)));
     let watched = plan.disks.clone();
     let contents = plan.contents(facts);
@@ -113,7 +114,7 @@ pub(crate) fn measure(
     let start = start.lock().unwrap_or_else(PoisonError::into_inner).take();
     let start = start.unwrap_or_else(|| Start::nothing(after.clone()));
     let disks = disk_results(&watched, &start.disks, &after);
-    let mut evidence = host.evidence_after(start.evidence, &contents);
+    let mut evidence = host.evidence_after(start.evidence, &contents, &processes);
     let profile = start.profiler.map(|it| it.map(|it| it.finish(host, &evidence.servers)));
     let layers = layers.map(|timer| timer.finish(&outcome.jobs, origin));
     outcome.messages.extend(add_observed(&mut evidence, profile, layers).into_iter().map(warning));

@@ -6,7 +6,7 @@ use crate::measure::{Measured, Sampling, measure};
 use crate::observer::{RunInProgress, RunObserver};
 use crate::publish::Publisher;
 use crate::signals::Signals;
-use crate::start_gate::StartGate;
+use crate::start_gate::Together;
 use crate::{idle, unix_ms};
 use anyhow::Result;
 use engine::Outcome;
@@ -37,8 +37,8 @@ pub struct PlannedRun {
     pub plan: Plan,
     /// Remarks for the user before the run.
     pub messages: Vec<Message>,
-    /// Where the run waits for others that are to start with it.
-    pub gate: Option<Arc<dyn StartGate>>,
+    /// Others that run with it.
+    pub together: Together,
     facts: Facts,
 }
 
@@ -154,7 +154,7 @@ impl Runner {
             worker.trace = Trace::of(&invocation.debug, worker.number);
         }
         let messages = [invocation.warnings.clone(), plan.messages.clone()].concat();
-        Ok(PlannedRun { plan, messages, gate: None, facts })
+        Ok(PlannedRun { plan, messages, together: Together::default(), facts })
     }
 
     /// Adds the sizes of what is behind a library: only the library knows them.
@@ -227,7 +227,7 @@ impl Runner {
         invocation: &Invocation,
         observer: &mut dyn RunObserver,
     ) -> Result<RunRecord> {
-        let PlannedRun { plan, messages, gate, facts } = planned;
+        let PlannedRun { plan, messages, together, facts } = planned;
         let signals = self.signals()?;
         let per_cpu = invocation.idle_prof.map(|how| how == IdleProf::PerCpu);
         let idle = per_cpu.map(idle::calibrate);
@@ -236,7 +236,7 @@ impl Runner {
             cpu_profile: invocation.cpu_profile,
             layers: invocation.layers,
         };
-        let mut measured = measure(&self.host, plan, &facts, (sampling, gate), |run, look| {
+        let mut measured = measure(&self.host, plan, &facts, (sampling, together), |run, look| {
             let record =
                 || self.complete(look(), facts.clone(), invocation, messages.clone(), None);
             let in_progress = RunInProgress { run, signals, hub: self.hub(), record: &record };

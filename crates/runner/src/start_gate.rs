@@ -1,5 +1,6 @@
 //! Where a run waits for others that are to start with it.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Sleeping ends late by up to this; the rest is waited for without sleeping.
@@ -12,6 +13,15 @@ pub trait StartGate: Send + Sync {
 
     /// The workers of a phase are set up. Returns the moment at which to start; `None`: at once.
     fn set_up(&self) -> Option<Instant>;
+}
+
+/// Others that make a run at the same time as parts of one measurement.
+#[derive(Clone, Default)]
+pub struct Together {
+    /// Where the run waits for them.
+    pub gate: Option<Arc<dyn StartGate>>,
+    /// Their processes on this machine: their I/O is not that of neighbours.
+    pub processes: Vec<u32>,
 }
 
 /// Waits until a moment, to a few microseconds.

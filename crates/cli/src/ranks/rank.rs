@@ -39,7 +39,7 @@ impl Rank<'_> {
     /// A planned run that waits for the other ranks.
     pub fn prepared(&self, mut planned: PlannedRun) -> PlannedRun {
         planned.plan.interval = planned.plan.interval.min(STEP_MAX);
-        planned.gate = Some(self.fleet.gate());
+        planned.together.gate = Some(self.fleet.gate());
         planned
     }
 
@@ -47,25 +47,31 @@ impl Rank<'_> {
     ///
     /// # Errors
     /// When rank 0 is gone.
-    pub fn enrol(&self, planned: &Planned) -> Result<Orders> {
+    pub fn enrol(&self, planned: &mut Planned) -> Result<Orders> {
         let facts = planned.as_ref().map_or(self.runner.machine(), PlannedRun::facts);
         let enrolment = Enrolment {
             kernel: facts.kernel.clone(),
             mounts: enrolment::mounts(facts),
             clock: self.runner.host().clock_id(),
+            process_space: self.runner.host().process_space(),
+            process: std::process::id(),
             files: planned.as_ref().map_or(Vec::new(), |it| enrolment::files(&it.plan)),
             refusal: planned.as_ref().err().cloned(),
         };
-        self.fleet.enrol(enrolment).map_err(|why| anyhow!(why))
+        let orders = self.fleet.enrol(enrolment).map_err(|why| anyhow!(why))?;
+        if let (Orders::Run(beside), Ok(planned)) = (&orders, planned) {
+            planned.together.processes.clone_from(beside);
+        }
+        Ok(orders)
     }
 
     /// Runs silently, and hands the result to rank 0.
     ///
     /// # Errors
     /// When it cannot run, or rank 0 is gone.
-    pub fn follow(&self, planned: Planned, invocation: &Invocation) -> Result<()> {
-        let result = match (self.enrol(&planned)?, planned) {
-            (Orders::Run, Ok(planned)) => {
+    pub fn follow(&self, mut planned: Planned, invocation: &Invocation) -> Result<()> {
+        let result = match (self.enrol(&mut planned)?, planned) {
+            (Orders::Run(_), Ok(planned)) => {
                 let mut observer = RankObserver::silent(self.fleet);
                 let record = self.runner.execute_alone(planned, invocation, &mut observer)?;
                 Some(own_result(&record, observer.origin()))

@@ -45,9 +45,9 @@ impl Team for Ranks {
         let body = task::body(invocation)?;
         fleet.announce(Task { ranks, body }).map_err(|why| anyhow!(why))?;
         let rank = Rank { runner, fleet: &fleet };
-        let planned = Ok(rank.prepared(planned));
+        let mut planned = Ok(rank.prepared(planned));
         // Rank 0 runs, so not all have refused.
-        let Orders::Run = rank.enrol(&planned)? else { bail!("the ranks do not begin") };
+        let Orders::Run(_) = rank.enrol(&mut planned)? else { bail!("the ranks do not begin") };
         let record = rank.lead(planned.ok(), invocation, observer)?;
         let lost = failures(&record, |rank| rank.state == RankState::Lost);
         *lock(&self.lost) = (!lost.is_empty()).then(|| lost.join("; "));

@@ -180,6 +180,39 @@ fn a_rank_that_a_control_group_throttles_is_named() {
     }
 }
 
+#[test]
+fn ranks_of_one_host_are_no_neighbours_of_each_other() {
+    let _alone = alone();
+    let disk = MemoryDisk::new(64 << 20);
+    let device = format!("--filename={}", disk.device.device);
+    for launcher in LAUNCHERS {
+        let arguments = [
+            "--name=all",
+            &device,
+            "--rw=randrw",
+            "--allow-destroy",
+            &disk.device.device,
+            "--direct=1",
+            "--bs=64k",
+            "--time_based",
+            "--runtime=1",
+            "--output-format=json",
+            "--record=record.json",
+        ];
+        let ran = ranks(launcher, 3, disk.directory.path(), ":", &arguments).expect(0);
+        let document = document(&ran);
+        assert_eq!(found(&document, "noisy-neighbour"), [""; 0]);
+        // Rank 0 knows what the two others moved.
+        let record = std::fs::read_to_string(disk.directory.path().join("record.json")).unwrap();
+        let record: Value = serde_json::from_str(&record).unwrap();
+        let beside = &record["evidence"]["ranks_beside"];
+        assert_eq!(beside["ranks"], 2, "{beside}");
+        let read = beside["read"].as_u64().unwrap();
+        let all = document["jobs"][0]["read"]["io_bytes"].as_u64().unwrap();
+        assert!(read > 0 && read < all, "{read} of {all}");
+    }
+}
+
 fn quoted(word: &str) -> String {
     format!("'{word}'")
 }

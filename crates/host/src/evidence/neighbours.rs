@@ -1,7 +1,7 @@
 //! Storage traffic of other processes during a run.
 
 use crate::Host;
-use record::{Bytes, Neighbour};
+use record::{Bytes, Neighbour, RanksBeside};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -73,30 +73,42 @@ pub(super) fn storage_number(facts: &std::fs::Metadata) -> u64 {
     if facts.file_type().is_block_device() { facts.rdev() } else { facts.dev() }
 }
 
-/// The processes with the most traffic between both readings. A new process counts from its start;
-/// one that ended is missing.
-pub(super) fn busiest(
+/// The traffic of each process between both readings. A new process counts from its start; one that ended
+/// is missing.
+pub(super) fn between(
     before: &BTreeMap<u32, Traffic>,
     after: BTreeMap<u32, Traffic>,
 ) -> Vec<Neighbour> {
-    let mut neighbours: Vec<Neighbour> = after
-        .into_iter()
-        .map(|(pid, after)| {
-            let before = before.get(&pid).filter(|before| before.name == after.name);
-            let (read, written) = before.map_or((0, 0), |before| (before.read, before.written));
-            Neighbour {
-                pid,
-                name: after.name,
-                read: Bytes(after.read.saturating_sub(read)),
-                written: Bytes(after.written.saturating_sub(written)),
-                same_storage: false,
-            }
-        })
-        .filter(|neighbour| moved(neighbour) >= BYTES_MIN)
-        .collect();
+    let since = |(pid, after): (u32, Traffic)| {
+        let before = before.get(&pid).filter(|before| before.name == after.name);
+        let (read, written) = before.map_or((0, 0), |before| (before.read, before.written));
+        Neighbour {
+            pid,
+            name: after.name,
+            read: Bytes(after.read.saturating_sub(read)),
+            written: Bytes(after.written.saturating_sub(written)),
+            same_storage: false,
+        }
+    };
+    after.into_iter().map(since).collect()
+}
+
+/// The processes with the most traffic.
+pub(super) fn busiest(mut neighbours: Vec<Neighbour>) -> Vec<Neighbour> {
+    neighbours.retain(|neighbour| moved(neighbour) >= BYTES_MIN);
     neighbours.sort_by_key(|neighbour| Reverse(moved(neighbour)));
     neighbours.truncate(NAMED_MAX);
     neighbours
+}
+
+/// What ranks moved together; `None` without any.
+pub(super) fn of_ranks(ranks: &[Neighbour]) -> Option<RanksBeside> {
+    let sum = |bytes: fn(&Neighbour) -> Bytes| Bytes(ranks.iter().map(|rank| bytes(rank).0).sum());
+    (!ranks.is_empty()).then(|| RanksBeside {
+        ranks: ranks.len() as u32,
+        read: sum(|rank| rank.read),
+        written: sum(|rank| rank.written),
+    })
 }
 
 fn moved(neighbour: &Neighbour) -> u64 {
@@ -127,7 +139,7 @@ mod tests {
             (9, traffic("new", 2 * mib, 0)),
         ]);
         let named: Vec<(u32, u64)> =
-            busiest(&before, after).iter().map(|n| (n.pid, moved(n) / mib)).collect();
+            busiest(between(&before, after)).iter().map(|n| (n.pid, moved(n) / mib)).collect();
         assert_eq!(named, [(8, 40), (7, 15), (9, 2)]);
     }
 }

@@ -115,7 +115,7 @@ fn named(neighbour: &Neighbour) -> String {
 mod tests {
     use super::super::testing::{at_each, findings, job, record, the_finding};
     use super::*;
-    use record::{Bytes, Direction, RunRecord};
+    use record::{Bytes, Direction, RanksBeside, RunRecord};
 
     /// A run of 10 s at 4 MB/s, with others reading and writing so many bytes a second.
     fn shared(direction: Direction, read: f64, written: f64) -> RunRecord {
@@ -157,6 +157,14 @@ mod tests {
         let mut record = shared(Direction::Write, 0.0, 4e6);
         assert_eq!(findings(&record, CHECK.id).len(), 1, "without a synchronisation");
         record.jobs[0].sync.count = 10_000;
+        assert!(findings(&record, CHECK.id).is_empty());
+    }
+
+    #[test]
+    fn other_ranks_of_the_measurement_are_no_neighbours() {
+        let mut record = shared(Direction::Read, 50e6, 0.0);
+        let beside = RanksBeside { ranks: 3, read: Bytes(500_000_000), ..RanksBeside::default() };
+        record.evidence.ranks_beside = Some(beside);
         assert!(findings(&record, CHECK.id).is_empty());
     }
 

@@ -85,13 +85,21 @@ pub(super) fn of(case: &Case) -> Option<Traffic> {
     if traffic.disks.is_empty() {
         return None;
     }
-    let asked = |d| on_disks.iter().map(|part| part.bytes(d)).sum::<u64>();
+    // Other ranks of this measurement asked as well.
+    let beside = case.record.evidence.ranks_beside.unwrap_or_default();
+    let of_ranks = |d| match d {
+        Direction::Read => beside.read.0,
+        Direction::Write => beside.written.0,
+        Direction::Trim => 0,
+    };
+    let asked = |d| on_disks.iter().map(|part| part.bytes(d)).sum::<u64>() + of_ranks(d);
     traffic.unasked_read = traffic.read.saturating_sub(asked(Direction::Read));
     traffic.unasked_written = traffic.written.saturating_sub(asked(Direction::Write));
     let (own_read, own_written) = own(&first, &last).unwrap_or_default();
+    let own_read = own_read + beside.read.0;
     traffic.foreign_read = traffic.read.saturating_sub(own_read.max(asked(Direction::Read)));
     let syncs = case.record.jobs.iter().map(synchronised).sum::<u64>();
-    let own_written = own_written.max(asked(Direction::Write));
+    let own_written = (own_written + beside.written.0).max(asked(Direction::Write));
     // Unwritten extents that become written, and their journal, are the price of our own writes.
     let caused = own_written + own_written / 4 + syncs * JOURNAL_PER_SYNC;
     let unasked = traffic.written.saturating_sub(caused);

@@ -176,15 +176,29 @@ fn disks(case: &Case, part: &Part, direction: Direction) -> Option<DiskIndicator
     // Synchronisations are timed by the job alone.
     let timed = layers.filter(|_| part.workers.iter().all(|job| job.sync.latency.is_empty()));
     let timed = timed.and_then(|layers| timed_disk_share(layers, jobs));
+    let ranks = users_per_own(case);
     let busy = uses.iter().map(|device| device.counters.busy_ms as f64 / window_ms);
     Some(DiskIndicators {
-        moved: moved as f64 / part.bytes(direction).max(1) as f64,
+        moved: moved as f64 / ranks / part.bytes(direction).max(1) as f64,
         in_flight: uses.iter().map(queued).sum::<f64>().max(at_top),
         busy: busy.fold(0.0, f64::max).min(1.0),
-        asked_in_flight: users.iter().map(|other| in_flight(other, part.from, part.to)).sum(),
+        asked_in_flight: ranks
+            * users.iter().map(|other| in_flight(other, part.from, part.to)).sum::<f64>(),
         shared: users.len() > 1,
         timed,
     })
+}
+
+/// What this rank and those beside it moved, as a multiple of what this one moved: they ask the same of the
+/// same disks.
+fn users_per_own(case: &Case) -> f64 {
+    let Some(beside) = case.record.evidence.ranks_beside else { return 1.0 };
+    let own: u64 = case
+        .parts
+        .iter()
+        .map(|part| part.bytes(Direction::Read) + part.bytes(Direction::Write))
+        .sum();
+    1.0 + (beside.read.0 + beside.written.0) as f64 / own.max(1) as f64
 }
 
 /// I/Os in flight at a device, integrated over time, in milliseconds. The kernel counts requests; merges

@@ -135,9 +135,9 @@ impl<'a> Member<'a> {
     /// Runs, and reports what all ranks did.
     fn lead(&self) -> Result<u8> {
         let request = self.request();
-        let planned = self.plan();
+        let mut planned = self.plan();
         let mut shown = ShownMessages::default();
-        if let Orders::Dismissed(ranks) = self.rank.enrol(&planned)? {
+        if let Orders::Dismissed(ranks) = self.rank.enrol(&mut planned)? {
             return Ok(self.refused(&ranks));
         }
         let mut output = Output::open(self.invocation.output.as_deref())?;
