@@ -29,6 +29,8 @@ enum Part {
     DiesLate,
     /// It is there, but its I/O does not end.
     Hangs,
+    /// It is gone so many microseconds after it was told of the run.
+    DiesAfter(u64),
 }
 
 fn samples(rank: u32) -> Vec<u64> {
@@ -77,6 +79,14 @@ fn result(rank: u32, origin: Instant, started: Instant) -> OwnResult {
 /// What a rank of a test comes to: the sum at rank 0, and when it was let go.
 type Outcome = Result<(Option<Sum>, Option<Instant>), String>;
 
+fn kill_after(switch: &Switch, time: Duration) {
+    let switch = switch.clone();
+    spawn(move || {
+        std::thread::sleep(time);
+        switch.kill();
+    });
+}
+
 fn start(
     exchange: ThreadExchange,
     switch: Switch,
@@ -93,8 +103,10 @@ fn start(
             }
             false => assert_eq!(fleet.next_task()?.unwrap().body, "a run"),
         }
-        if part == Part::DiesEarly {
-            switch.kill();
+        match part {
+            Part::DiesEarly => switch.kill(),
+            Part::DiesAfter(time) => kill_after(&switch, Duration::from_micros(time)),
+            _ => {}
         }
         let enrolment = Enrolment {
             clock: fleet.rank.to_string(),
@@ -118,10 +130,7 @@ fn start(
         }
         let dies_late = part == Part::DiesLate;
         if dies_late {
-            spawn(move || {
-                std::thread::sleep(Duration::from_millis(2));
-                switch.kill();
-            });
+            kill_after(&switch, Duration::from_millis(2));
         }
         let sum = fleet.finish(Some(result(fleet.rank, origin, started)), || None)?;
         match fleet.is_lead() {
@@ -283,4 +292,29 @@ fn several_runs_have_the_ranks_that_are_named() {
     for other in others {
         assert_eq!(other.join().unwrap(), Ok(()));
     }
+}
+
+#[test]
+fn a_rank_that_dies_at_any_moment_hangs_nobody() {
+    let mut random = SplitMix64::new(11);
+    let mut lose = || {
+        // All is over after some 60 ms.
+        let (lost, after) = (1 + random.bits() as usize % 7, random.bits() % 80_000);
+        move || {
+            let mut parts = [Part::Runs; 8];
+            parts[lost] = Part::DiesAfter(after);
+            let (sum, _) = run(&parts, &in_step(8));
+            let rows = &sum.fleet.ranks;
+            let ran = rows.iter().zip(0..).filter(|(row, _)| row.state == RankState::Ran);
+            let ran: Vec<u32> = ran.map(|(_, rank)| rank).collect();
+            assert!(ran.len() >= 7 && (ran.len() == 8 || rows[lost].state == RankState::Lost));
+            assert_sum_of(&sum, ran.into_iter());
+        }
+    };
+    let cases: Vec<_> = (0..50).map(|_| lose()).collect();
+    std::thread::scope(|scope| {
+        for case in cases {
+            scope.spawn(case);
+        }
+    });
 }

@@ -2,10 +2,12 @@
 
 mod content;
 mod neighbours;
+mod network;
 mod servers;
 
 use crate::Host;
 use neighbours::Traffic;
+use network::NetworkBefore;
 use record::{Bytes, Evidence, Extents, FileEvidence, FileLook};
 use servers::ServersBefore;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,6 +22,7 @@ pub struct EvidenceBefore {
     files: BTreeMap<String, BeforeFile>,
     traffic: BTreeMap<u32, Traffic>,
     servers: Option<ServersBefore>,
+    network: Option<NetworkBefore>,
 }
 
 /// A file before the first I/O.
@@ -34,6 +37,11 @@ impl EvidenceBefore {
     /// Also notes the CPU time of the processes of this machine that listen on these ports.
     pub fn with_servers(self, host: &Host, ports: &BTreeSet<u16>) -> EvidenceBefore {
         EvidenceBefore { servers: Some(host.servers_before(ports)), ..self }
+    }
+
+    /// Also notes the counters of the network.
+    pub fn with_network(self, host: &Host) -> EvidenceBefore {
+        EvidenceBefore { network: Some(host.network_before()), ..self }
     }
 }
 
@@ -60,7 +68,7 @@ impl Host {
             (path.to_owned(), BeforeFile { region, look })
         };
         let files = regions.into_iter().map(look).collect();
-        EvidenceBefore { files, traffic: self.traffic(), servers: None }
+        EvidenceBefore { files, traffic: self.traffic(), ..EvidenceBefore::default() }
     }
 
     /// Examines them again after the last I/O, and samples the content of the files in `contents`:
@@ -72,6 +80,7 @@ impl Host {
         ranks: &[u32],
     ) -> Evidence {
         let servers = before.servers.as_ref().map(|servers| self.servers_after(servers));
+        let network = before.network.as_ref().map(|network| self.network_after(network));
         let others = neighbours::between(&before.traffic, self.traffic());
         let (ranks, others): (Vec<_>, Vec<_>) =
             others.into_iter().partition(|other| ranks.contains(&other.pid));
@@ -90,7 +99,7 @@ impl Host {
         });
         let (files, servers) = (files.collect(), servers.unwrap_or_default());
         let ranks_beside = neighbours::of_ranks(&ranks);
-        Evidence { files, neighbours, ranks_beside, servers, ..Evidence::default() }
+        Evidence { files, neighbours, ranks_beside, servers, network, ..Evidence::default() }
     }
 
     /// `None` if there is no such file or device, or it cannot be read.

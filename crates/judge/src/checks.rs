@@ -18,6 +18,7 @@ mod errors;
 mod fsync_implausible;
 mod hosts_differ;
 mod interrupts_on_one_cpu;
+mod lossy_network;
 mod misaligned;
 mod missing_ranks;
 mod mount_options;
@@ -88,6 +89,7 @@ pub const ALL: &[&Check] = &[
     &server_on_this_host::CHECK,
     &connection_bound::CHECK,
     &server_throttles::CHECK,
+    &lossy_network::CHECK,
     &repeated_objects::CHECK,
     &same_content::CHECK,
     &unsigned_content::CHECK,

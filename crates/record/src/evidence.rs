@@ -1,6 +1,6 @@
 //! What was observed at the start and end of a run, for the checks.
 
-use crate::{Bytes, Extents, Health, Layers, Nanos};
+use crate::{Bytes, Extents, Health, Layers, Nanos, NetworkUse};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -19,6 +19,9 @@ pub struct Evidence {
     /// Processes of this machine that served what the run asked for, with their CPU time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub servers: Vec<ServerProcess>,
+    /// What the network did, if data of the run is on other machines.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network: Option<NetworkUse>,
     /// The code that used the CPUs, if the run sampled it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_profile: Option<CpuProfile>,

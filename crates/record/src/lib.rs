@@ -26,6 +26,7 @@ mod layers;
 mod live;
 mod logs;
 mod named;
+mod network;
 mod numbered;
 mod random;
 mod reduce;
@@ -79,6 +80,7 @@ pub use logs::{
     LOG_BINS, LogEntry, LogKind, LoggedHistogram, LoggedIo, LoggedLatency, LoggedWindow, Logs,
     WindowValue, log_bin, logged_direction,
 };
+pub use network::{InterfaceUse, NetworkUse, NfsUse};
 pub use numbered::{ObjectsPut, numbered_path};
 pub use random::SplitMix64;
 pub use remedy::Remedy;

@@ -11,7 +11,10 @@ use anyhow::Result;
 use engine::{HostHooks, Outcome, PhaseStarts, Run};
 use host::{Changes, EvidenceBefore, Host, PhaseSamples, Sampler, SamplerConfig};
 use plan::{File, Plan};
-use record::{CpuProfile, DiskResult, Evidence, Facts, Health, Layers, Message, Nanos, Timeline};
+use record::{
+    CpuProfile, DeviceKind, DiskResult, Evidence, Facts, FilesystemFacts, Health, Layers, Medium,
+    Message, Nanos, Timeline,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::ops::Range;
@@ -78,7 +81,8 @@ pub(crate) fn measure(
     };
     let devices = sampler.devices.clone();
     let start = Arc::new(Mutex::new(None));
-    let before_io = read_start(host, &plan, &devices, &start, sampling.cpu_profile, gate.clone());
+    let before_io =
+        read_start(host, (&plan, facts), &devices, &start, sampling.cpu_profile, gate.clone());
     let delays = host.clone();
     let run_delay = Box::new(move |tid| Some(Nanos(delays.worker_sample(tid)?.delay_ns)));
     let changes = ChangesInEffect(Arc::new(Changes::new(host.clone())));
@@ -125,20 +129,23 @@ pub(crate) fn measure(
 /// Reads evidence and disk counters when the files are laid out, just before the first I/O.
 fn read_start(
     host: &Host,
-    plan: &Plan,
+    (plan, facts): (&Plan, &Facts),
     devices: &[String],
     start: &Arc<Mutex<Option<Start>>>,
     cpu_profile: bool,
     gate: Option<Arc<dyn StartGate>>,
 ) -> impl FnOnce() + Send + use<> {
     let (start, host, files) = (Arc::clone(start), host.clone(), files(plan));
-    let ports = local_ports(plan);
+    let (ports, is_remote) = (local_ports(plan), is_remote(plan, facts));
     let devices = devices.to_vec();
     move || {
         gate.iter().for_each(|gate| gate.laid_out());
         let files = files.iter().map(|(path, region)| (path.as_str(), region.clone()));
         let evidence = host.evidence_before(files);
-        let evidence = evidence.with_servers(&host, &ports);
+        let mut evidence = evidence.with_servers(&host, &ports);
+        if is_remote {
+            evidence = evidence.with_network(&host);
+        }
         let disks = DiskSnapshot::take(&host, &devices);
         let profiler = cpu_profile.then(Profiler::start);
         let started = Start { evidence, disks, profiler };
@@ -203,6 +210,16 @@ fn local_ports(plan: &Plan) -> BTreeSet<u16> {
     };
     let endpoints = stores.flat_map(|store| &store.endpoints);
     endpoints.filter(|(host, _)| is_local(host)).map(|(_, port)| *port).collect()
+}
+
+/// Whether data of a run is on other machines, or may be.
+fn is_remote(plan: &Plan, facts: &Facts) -> bool {
+    let is_far =
+        |medium: Medium| matches!(medium, Medium::Socket | Medium::Objects | Medium::Store);
+    let mut filesystems = facts.targets.values().filter_map(|target| target.filesystem.as_ref());
+    plan.workers.iter().any(|worker| is_far(worker.queue.engine.medium()))
+        || filesystems.any(FilesystemFacts::is_remote)
+        || facts.devices.values().any(|device| device.kind == DeviceKind::Network)
 }
 
 /// Files of all workers that have any, in order, repeats included, with the worker's region.

@@ -406,3 +406,68 @@ fn vsock_reaches_this_machine_or_says_what_it_takes() {
     let ran = fathom(directory.path(), &line).expect(1);
     assert!(ran.err.contains("expected a VSOCK CID"), "{}", ran.err);
 }
+
+/// A network namespace that a pair of virtual interfaces connects with this one.
+struct OtherHost(String);
+
+/// Addresses of both ends; they are for benchmarks of networks (RFC 2544).
+const HERE: &str = "198.18.77.1";
+const THERE: &str = "198.18.77.2";
+
+impl OtherHost {
+    fn new() -> OtherHost {
+        let host = OtherHost(format!("fathom{}", std::process::id()));
+        let name = &host.0;
+        let (here, there) = host.interfaces();
+        host.ip(&format!("netns add {name}"));
+        host.ip(&format!("link add {here} type veth peer name {there} netns {name}"));
+        host.ip(&format!("addr add {HERE}/30 dev {here}"));
+        host.ip(&format!("link set {here} up"));
+        host.ip(&format!("-n {name} addr add {THERE}/30 dev {there}"));
+        host.ip(&format!("-n {name} link set {there} up"));
+        host
+    }
+
+    fn interfaces(&self) -> (String, String) {
+        let number = std::process::id();
+        (format!("fh{number}"), format!("ft{number}"))
+    }
+
+    fn ip(&self, words: &str) {
+        let done = Command::new("ip").args(words.split_whitespace()).output().unwrap();
+        assert!(done.status.success(), "ip {words}: {}", String::from_utf8_lossy(&done.stderr));
+    }
+}
+
+impl Drop for OtherHost {
+    fn drop(&mut self) {
+        // Its interfaces, and thus those of this end, end with it.
+        let _ = Command::new("ip").args(["netns", "del", &self.0]).status();
+    }
+}
+
+#[test]
+fn what_the_network_moved_is_in_the_record() {
+    let (host, directory, port) = (OtherHost::new(), scratch(), free_port());
+    let port = format!("--port={port}");
+    let common = ["--ioengine=net", "--bs=64k", "--size=64m", &port, "--no-archive"];
+    let mut receiver = Command::new("ip");
+    receiver.args(["netns", "exec", &host.0, FATHOM, "run", "--name=r", "--rw=read", "--listen"]);
+    let receiver = Running::start(receiver.args(common).current_dir(directory.path()));
+    wait_until("the receiver listens", || {
+        let sockets = Command::new("ip").args(["netns", "exec", &host.0, "ss", "-Hltn"]).output();
+        !sockets.unwrap().stdout.is_empty()
+    });
+    let to = format!("--hostname={THERE}");
+    let sender = [&["--name=w", "--rw=write", &to][..], &common].concat();
+    let record = recorded(directory.path(), 0, &sender);
+    receiver.end().expect(0);
+    let network = record.evidence.network.unwrap();
+    let (here, _) = host.interfaces();
+    let own = network.interfaces.iter().find(|it| it.name == here).unwrap();
+    assert!((64 << 20..80 << 20).contains(&own.sent.0), "{own:?}");
+    assert!(own.speed.is_some() && network.segments > 0 && network.window.0 > 0, "{network:?}");
+    let local =
+        recorded(directory.path(), 0, &["--name=f", "--filename=f", "--rw=read", "--size=1m"]);
+    assert_eq!(local.evidence.network, None, "a run on local files has no network");
+}

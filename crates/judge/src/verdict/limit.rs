@@ -20,6 +20,8 @@ pub enum Limit {
     Throttle,
     /// The server, or the network to it.
     Server,
+    /// The link of a network interface of this host is full.
+    Network,
     /// The rate the job asks for.
     Rate,
     /// The evidence does not decide it.
@@ -27,7 +29,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    const ALL: [Limit; 9] = [
+    const ALL: [Limit; 10] = [
         Limit::Device,
         Limit::Neighbour,
         Limit::Cpu,
@@ -35,6 +37,7 @@ impl Limit {
         Limit::Client,
         Limit::Throttle,
         Limit::Server,
+        Limit::Network,
         Limit::Rate,
         Limit::Unknown,
     ];
@@ -54,6 +57,7 @@ impl Limit {
             Limit::Client => "client",
             Limit::Throttle => "throttle",
             Limit::Server => "server",
+            Limit::Network => "network",
             Limit::Rate => "rate",
             Limit::Unknown => "unknown",
         }

@@ -9,7 +9,7 @@ use crate::checks::server_on_this_host;
 use crate::finding::Figure;
 use crate::metrics::rates::Rates;
 use record::human::{percent, time};
-use record::{DeviceFacts, Direction, DiskSample, Medium, Sentence, Severity};
+use record::{DeviceFacts, Direction, DiskSample, InterfaceUse, Medium, Sentence, Severity};
 
 type Rule = fn(&RuleInput) -> Option<RuleOutcome>;
 
@@ -36,6 +36,7 @@ const DATA_RULES: &[Rule] = &[
 /// CPUs, servers and storage.
 const STORAGE_RULES: &[Rule] = &[
     limited_by_cpu,
+    limited_by_network,
     limited_by_server,
     storage::limited_by_neighbour,
     storage::limited_by_ram_disk,
@@ -59,6 +60,10 @@ const CACHED_PARTLY: f64 = 0.5;
 /// Less data than this is lost among what else the machine does.
 const CACHED_BYTES_MIN: u64 = 4 << 20;
 const CPU_BOUND_CLEARLY: f64 = 0.97;
+/// Share of a link's speed from which it limits. Frames and headers count as bytes of the interface, gaps
+/// between frames do not, and the edges of the window are below the mean.
+const LINK_BUSY: f64 = 0.8;
+const LINK_FULL: f64 = 0.9;
 /// In less time, the few ticks that part user mode from the kernel meet either by chance.
 const USER_TIME_NS_MIN: u64 = 100_000_000;
 
@@ -395,6 +400,31 @@ fn limited_by_one_cpu(input: &RuleInput) -> Option<RuleOutcome> {
 }
 
 /// Workers that ask a server and do not need their CPUs wait for it, or it for a CPU of theirs.
+/// The link of an interface has no room for more.
+fn limited_by_network(input: &RuleInput) -> Option<RuleOutcome> {
+    let network = input.case.record.evidence.network.as_ref()?;
+    let load = |interface: &InterfaceUse| interface.load(network.window);
+    let loads = network.interfaces.iter().filter_map(|it| Some((it, load(it)?)));
+    let (interface, load) = loads.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    (load >= LINK_BUSY).then(|| {
+        RuleOutcome::new(
+            Limit::Network,
+            if load >= LINK_FULL { Confidence::High } else { Confidence::Medium },
+            format!(
+                "mean latency {}; the link of {} was {} full",
+                time(input.indicators.latency_ns),
+                interface.name,
+                percent(load.min(1.0))
+            ),
+            [
+                Figure::new("link used", load * 100.0, "percent"),
+                input.latency_figure(),
+                input.cpu_figure(),
+            ],
+        )
+    })
+}
+
 fn limited_by_server(input: &RuleInput) -> Option<RuleOutcome> {
     let asked = input.part.metrics.exchange.as_ref()?;
     let waiting = input.indicators.waiting();

@@ -464,6 +464,31 @@ fn a_client_that_never_waits_is_not_the_servers_limit() {
 }
 
 #[test]
+fn a_full_link_is_the_networks_limit() {
+    // 125 MB/s for 10 s is all of a gigabit.
+    let moved = |bytes: u64| {
+        let mut asking = crate::checks::testing::asking("GET", 1000, 0);
+        let eth0 = ::record::InterfaceUse {
+            name: "eth0".into(),
+            speed: Some(::record::Bytes(125_000_000)),
+            received: ::record::Bytes(bytes),
+            ..Default::default()
+        };
+        asking.evidence.network = Some(::record::NetworkUse {
+            window: Nanos(10 * SECOND),
+            interfaces: vec![eth0],
+            ..Default::default()
+        });
+        the_verdict(&asking)
+    };
+    let full = moved(1_180_000_000);
+    assert_eq!((full.limit, full.confidence), (Limit::Network, Confidence::High));
+    assert!(full.because.contains("the link of eth0 was 94 % full"), "{}", full.because);
+    assert_eq!(moved(1_050_000_000).confidence, Confidence::Medium);
+    assert_eq!(moved(800_000_000).limit, Limit::Server);
+}
+
+#[test]
 fn a_full_queue_is_the_devices() {
     let mut deep = reading();
     takes(&mut deep, Direction::Read, LATENCY * 64);

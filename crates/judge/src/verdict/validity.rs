@@ -46,7 +46,7 @@ pub(super) fn sentence(case: &Case, part: &Part, limit: Limit, findings: &[&Find
     }
     let what = describe_workload(case, part);
     let (good, bad) = match limit {
-        Limit::Device | Limit::Server => (what, None),
+        Limit::Device | Limit::Server | Limit::Network => (what, None),
         Limit::Neighbour => {
             (format!("{what}, beside these other programs"), Some("the storage on its own"))
         }

@@ -401,6 +401,7 @@ fn limit_words(verdict: &Verdict) -> &'static str {
         Limit::Client => "The load generator itself, not the storage.",
         Limit::Throttle => "A configured limit.",
         Limit::Server => "The server, or the network to it.",
+        Limit::Network => "The link of this host's network.",
         Limit::Rate => "The rate that the job sets.",
         Limit::Unknown => "Unknown: the evidence does not show it.",
     }
