@@ -318,14 +318,9 @@ fn table(path: &LayerPath, seconds: u64) -> LayerTable {
         let percentiles_ns = Some(percentiles(&times.histogram, count));
         LayerRow { layer, mean_ns, percentiles_ns, share: share(mean_ns) }
     };
-    let inside = [
-        (IoLayer::Request, &path.request),
-        (IoLayer::Plug, &path.plug),
-        (IoLayer::Scheduler, &path.scheduler),
-        (IoLayer::Device, &path.device),
-    ];
+    let inside = IoLayer::INSIDE.into_iter().zip(path.inside());
     // A disk without a scheduler, or without requests, has no such layer.
-    let passed = inside.into_iter().filter(|(_, times)| !times.histogram.is_empty());
+    let passed = inside.filter(|(_, times)| !times.histogram.is_empty());
     let inside = passed.map(|(layer, times)| timed(layer, times));
     let (first, last) = match (whole, path.submission_ns, path.completion_ns) {
         (Some(_), Some(submission), Some(completion)) => (

@@ -9,7 +9,7 @@ use record::{Bytes, Direction, LayerPath, Nanos, OtherRequests};
 use rustix::time::{ClockId, clock_gettime};
 
 /// The compiled programs.
-const OBJECT: &[u8] = include_bytes_aligned!("../bpf/layers.bpf.o");
+pub(crate) const OBJECT: &[u8] = include_bytes_aligned!("../bpf/layers.bpf.o");
 
 /// An entry of the table of I/Os in flight, and the entries for one hash, as in `bpf/layers.bpf.c`.
 const IO_WORDS: usize = 10;
@@ -189,7 +189,12 @@ impl Collector {
         self.ebpf.map(name).ok_or_else(|| Unavailable::Failed(format!("no map {name}")))
     }
 
-    fn paths(&self) -> Result<Vec<Path>, Unavailable> {
+    /// I/Os of the groups so far. The kernel goes on adding while it is read: a sum may have an I/O more
+    /// than another one.
+    ///
+    /// # Errors
+    /// When the kernel does not return its sums.
+    pub fn paths(&self) -> Result<Vec<Path>, Unavailable> {
         let cells: PerCpuArray<_, Cell> = PerCpuArray::try_from(self.map("cells")?)?;
         let mut paths = Vec::new();
         for index in 0..cells.len() {

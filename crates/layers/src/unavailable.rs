@@ -37,6 +37,17 @@ pub enum Unavailable {
     /// The kernel's tracepoints or structures are others than the programs expect.
     #[error("this kernel is unknown here ({0}): Linux 5.12 or later is needed")]
     UnknownKernel(String),
+    /// The kernel's verifier does not accept a program.
+    #[error(
+        "the verifier of Linux {kernel} refuses the BPF programs ({said}): they are tested with Linux 6.1 and \
+         6.18; please report this line"
+    )]
+    Refused {
+        /// Release of the kernel.
+        kernel: String,
+        /// What the verifier says of the instruction.
+        said: String,
+    },
     /// No target is on a block device.
     #[error("no job reads or writes a block device or a file on one")]
     NoDevice,
@@ -110,8 +121,23 @@ impl From<EbpfError> for Unavailable {
     }
 }
 
+/// What the verifier says in the end: the last line of its log before its statistics. `None` if it was not
+/// asked.
+fn verdict(log: &str) -> Option<String> {
+    let statistics = ["processed ", "verification time", "stack depth", "mark_precise"];
+    let is_said = |line: &&str| !statistics.iter().any(|start| line.starts_with(start));
+    let mut lines = log.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.rfind(is_said).map(str::to_owned)
+}
+
 impl From<ProgramError> for Unavailable {
     fn from(error: ProgramError) -> Self {
+        if let ProgramError::LoadError { verifier_log, .. } = &error
+            && let Some(said) = verdict(&verifier_log.to_string())
+        {
+            let kernel = rustix::system::uname().release().to_string_lossy().into_owned();
+            return Unavailable::Refused { kernel, said };
+        }
         match error {
             ProgramError::Btf(error) => Unavailable::UnknownKernel(error.to_string()),
             error => Unavailable::from_causes(&error),
@@ -134,6 +160,28 @@ impl From<MapError> for Unavailable {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use aya::programs::BtfTracePoint;
+    use aya::{Btf, EbpfLoader};
+
+    #[test]
+    fn a_refusal_by_the_verifier_is_told_with_its_reason() {
+        // The call of bpf_ktime_get_ns, and of a function that no kernel has.
+        let (clock, unknown) = ([0x85, 0, 0, 0, 5, 0, 0, 0], [0x85, 0, 0, 0, 0xff, 0xff, 0, 0]);
+        let mut object = crate::collector::OBJECT.to_vec();
+        let calls: Vec<usize> = (0..object.len() - clock.len())
+            .step_by(8)
+            .filter(|at| object[*at..].starts_with(&clock))
+            .collect();
+        calls.iter().for_each(|at| object[*at..*at + clock.len()].copy_from_slice(&unknown));
+        let btf = Btf::from_sys_fs().unwrap();
+        let mut ebpf = EbpfLoader::new().btf(Some(&btf)).load(&object).unwrap();
+        let program: &mut BtfTracePoint = ebpf.program_mut("getrq").unwrap().try_into().unwrap();
+        let refused = Unavailable::from(program.load("block_getrq", &btf).unwrap_err());
+        let Unavailable::Refused { kernel, said } = &refused else { panic!("{refused}") };
+        assert!(said.contains("65535"), "{said}");
+        assert_eq!(*kernel, std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap().trim());
+        assert_eq!(verdict("\nprocessed 0 insns (limit 1000000)\n"), None);
+    }
 
     #[test]
     fn a_refusal_by_the_kernel_is_told_as_missing_rights() {

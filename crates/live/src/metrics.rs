@@ -3,7 +3,7 @@
 //! Units are base units: seconds, bytes, ratios from 0 to 1. Counters start at 0 with each run of a
 //! process, which Prometheus takes for a restart.
 
-use crate::run::{DirectionNow, JobNow, Moment, RunInfo};
+use crate::run::{DirectionNow, JobNow, LayersNow, Moment, RunInfo};
 use crate::{CpuShares, DiskRates};
 use record::Severity;
 use std::fmt::Write;
@@ -29,6 +29,7 @@ pub fn text(runs: &[(&RunInfo, Option<&Moment>)]) -> String {
     write_runs(&mut text, &runs);
     write_jobs(&mut text, &runs);
     write_directions(&mut text, &directions(&runs));
+    write_layers(&mut text, &runs);
     write_machine(&mut text, &runs);
     text.0
 }
@@ -206,6 +207,27 @@ fn write_directions(text: &mut Text, all: &Labelled<&DirectionNow>) {
     });
 }
 
+/// Times of `--layers`. The mean of a layer is the rate of its seconds by the rate of its I/Os.
+fn write_layers(text: &mut Text, runs: &Labelled<RunNow<'_>>) {
+    let of_run = |(labels, (_, now)): &(Labels, RunNow<'_>)| {
+        let path = |layers: &LayersNow| {
+            let labels = with(labels, "job", &layers.sums.job);
+            let labels = with(&labels, "device", &layers.sums.device);
+            (with(&labels, "direction", layers.operation()), layers.clone())
+        };
+        now.layers.iter().map(path).collect::<Vec<_>>()
+    };
+    let paths: Labelled<LayersNow> = runs.iter().flat_map(of_run).collect();
+    let ios = "I/Os that entered the block layer and are complete, without the ramp (--layers).";
+    text.counter("fathom_layer_ios_total", ios, &paths, |path| Some(path.sums.ios as f64));
+    let spans = paths.iter().flat_map(|(labels, path)| {
+        let named = LayersNow::NAMES.into_iter().zip(path.sums.spans.all());
+        named.map(|(layer, time)| (with(labels, "layer", layer), time.seconds()))
+    });
+    let seconds = "Time that these I/Os spent in each layer.";
+    text.counter("fathom_layer_seconds_total", seconds, &spans.collect(), |time| Some(*time));
+}
+
 fn write_machine(text: &mut Text, runs: &Labelled<RunNow<'_>>) {
     let disks: Labelled<&DiskRates> = runs
         .iter()
@@ -241,8 +263,8 @@ fn write_machine(text: &mut Text, runs: &Labelled<RunNow<'_>>) {
 mod tests {
     use super::*;
     use crate::Rates;
-    use crate::run::{LatencyNow, State};
-    use record::PerDirection;
+    use crate::run::{LatencyNow, LayerSums, State};
+    use record::{LayerSpans, Nanos, PerDirection};
     use std::collections::{BTreeMap, BTreeSet};
 
     fn run() -> (RunInfo, Moment) {
@@ -264,8 +286,13 @@ mod tests {
         };
         let disk = DiskRates { busy_percent: 95.0, ..DiskRates::default() };
         let disks = BTreeMap::from([("sda".to_owned(), disk)]);
+        let spans = LayerSpans { device: Nanos(1_500_000_000), ..LayerSpans::default() };
+        let (job_name, device) = ("twin".into(), "sda".into());
+        let sums = LayerSums { job: job_name, device, direction: None, ios: 42, spans };
+        let layers = vec![LayersNow { sums, ..LayersNow::default() }];
         let moment = Moment {
             elapsed_seconds: 2.5,
+            layers,
             jobs: vec![job("a\"b\\c\nd", 0), job("twin", 0), job("twin", 1)],
             machine: Some(Rates { disks, ..Rates::default() }),
             ..Moment::default()
@@ -285,6 +312,9 @@ mod tests {
              quantile=\"0.99\"} 0.0015",
             "fathom_job_state{pid=\"7\",job=\"twin\",group=\"0\",state=\"pre-reading\"} 1",
             "fathom_device_busy_ratio{pid=\"7\",device=\"sda\"} 0.95",
+            "fathom_layer_ios_total{pid=\"7\",job=\"twin\",device=\"sda\",direction=\"flush\"} 42",
+            "fathom_layer_seconds_total{pid=\"7\",job=\"twin\",device=\"sda\",direction=\"flush\",\
+             layer=\"device\"} 1.5",
             "fathom_run_elapsed_seconds{pid=\"7\"} 2.5",
             "# TYPE fathom_job_ios_total counter",
         ] {

@@ -5,12 +5,14 @@
 //! for curves.
 
 mod history;
+mod layers;
 mod moment_builder;
 pub mod plain;
 mod screen;
 mod view;
 
 pub use history::{Quantity, RunHistory};
+pub use layers::{LayerSums, LayersNow};
 pub use moment_builder::{MomentBuilder, RunObservation};
 pub use screen::RunScreen;
 pub use view::draw;
@@ -106,6 +108,10 @@ pub struct Moment {
     /// Jobs in the order of the job file. A job holds the workers of one name and group. All jobs
     /// beyond [`MomentBuilder::JOBS_MAX`] are combined.
     pub jobs: Vec<JobNow>,
+    /// Where the I/Os of the jobs spent their time in the kernel's block layer; empty without
+    /// `--layers`.
+    #[serde(default)]
+    pub layers: Vec<LayersNow>,
     /// Rates of the machine since the previous moment; `None` in the first.
     pub machine: Option<Rates>,
     /// CPU time of the program so far, all its threads, in seconds.

@@ -1,6 +1,6 @@
 //! The path of I/Os through the kernel, as its block layer was seen to handle them.
 
-use crate::{Bytes, Direction, Histogram, Nanos};
+use crate::{Bytes, Direction, Histogram, LatencyHistory, Nanos};
 use serde::{Deserialize, Serialize};
 
 /// The layers that the I/Os of a run passed, and who else used its devices.
@@ -85,6 +85,24 @@ pub struct LayerSpans {
     pub device: Nanos,
 }
 
+impl LayerPath {
+    /// Times of the layers in the order in which an I/O passes them.
+    pub fn inside(&self) -> [&LayerTimes; 4] {
+        [&self.request, &self.plug, &self.scheduler, &self.device]
+    }
+
+    /// The same, to be changed.
+    pub fn inside_mut(&mut self) -> [&mut LayerTimes; 4] {
+        [&mut self.request, &mut self.plug, &mut self.scheduler, &mut self.device]
+    }
+
+    /// The sum of the times in each layer.
+    pub fn spans(&self) -> LayerSpans {
+        let [request, plug, scheduler, device] = self.inside().map(|times| times.sum);
+        LayerSpans { request, plug, scheduler, device }
+    }
+}
+
 impl LayerSpans {
     /// The layers in the order in which an I/O passes them.
     pub fn all(&self) -> [Nanos; 4] {
@@ -141,6 +159,8 @@ pub struct LayerTimes {
     pub sum: Nanos,
     /// Their distribution, to 3 %.
     pub histogram: Histogram,
+    /// Their distribution over time, by when the I/Os were complete; empty for flushes.
+    pub history: LatencyHistory,
 }
 
 /// Requests that are not of the run's jobs.

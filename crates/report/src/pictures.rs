@@ -2,6 +2,7 @@
 //! machine, and figures over varied parameters.
 
 mod distribution;
+mod layers;
 mod machine;
 mod named;
 mod over_time;
@@ -12,8 +13,18 @@ use charts::Picture;
 pub use named::NamedPicture;
 
 /// Names of pictures, in the order of the report. Not every run has all of them.
-pub const NAMES: [&str; 9] =
-    ["varied", "iops", "bandwidth", "latency", "percentiles", "heatmap", "depth", "cpu", "bytes"];
+pub const NAMES: [&str; 10] = [
+    "varied",
+    "iops",
+    "bandwidth",
+    "latency",
+    "percentiles",
+    "heatmap",
+    "layers",
+    "depth",
+    "cpu",
+    "bytes",
+];
 
 /// All pictures of these judged sets, in the order of the report.
 pub fn all(judged_sets: &[JudgedSet]) -> Vec<NamedPicture> {
@@ -22,6 +33,7 @@ pub fn all(judged_sets: &[JudgedSet]) -> Vec<NamedPicture> {
     all.extend(over_time::latency(judged_sets));
     all.extend(distribution::curves(judged_sets));
     all.extend(over_time::heat_maps(judged_sets));
+    all.extend(layers::heat_maps(judged_sets));
     all.extend(machine::depth(judged_sets));
     all.extend(machine::cpu(judged_sets));
     all.extend(machine::bytes(judged_sets));

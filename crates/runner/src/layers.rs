@@ -1,10 +1,15 @@
 //! Times the layers of a run's I/Os in the kernel, and adds what only the engine knows: when the I/Os
 //! began and ended.
 
+mod history;
+
+pub(crate) use history::HistoryReader;
+
 use layers::{Collected, Collector, Path, Settings, Unavailable, WatchedDevice, monotonic_ns};
+use live::run::LayerSums;
 use plan::Plan;
 use record::{Direction, Facts, JobRecord, Layers, Nanos, StampSums};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// A worker of the run.
@@ -78,13 +83,50 @@ impl LayerTimer {
         }
     }
 
-    /// Ends the programs. `origin` is the moment that the stamps of `jobs` count from.
-    pub fn finish(&self, jobs: &[JobRecord], origin: Instant) -> Result<Layers, Unavailable> {
+    /// The I/Os so far on disks that are below no other one; empty if nothing is timed.
+    fn paths(&self) -> Vec<Path> {
+        let timing = self.timing.lock().unwrap_or_else(PoisonError::into_inner);
+        let Ok(Timing { collector, .. }) = &*timing else { return Vec::new() };
+        // What fails here fails again at the end, where it is reported.
+        let mut paths = collector.paths().unwrap_or_default();
+        paths.retain(|path| !self.members.contains(&path.path.device_name));
+        paths
+    }
+
+    /// Reads the times over the run until the reader is given to [`Self::finish`]; `None` if there can be
+    /// no thread.
+    pub fn follow(self: &Arc<Self>, origin: Instant) -> Option<HistoryReader> {
+        let timer = Arc::clone(self);
+        HistoryReader::start(move || timer.paths(), origin)
+    }
+
+    /// Sums of the I/Os so far.
+    pub fn so_far(&self) -> Vec<LayerSums> {
+        let sums = |Path { group, path, .. }: Path| LayerSums {
+            job: self.groups[group].clone(),
+            spans: path.spans(),
+            device: path.device_name,
+            direction: path.direction,
+            ios: path.ios,
+        };
+        self.paths().into_iter().map(sums).collect()
+    }
+
+    /// Ends the programs. `origin` is the moment that the stamps of `jobs` count from; `reader` has
+    /// followed the run.
+    pub fn finish(
+        &self,
+        jobs: &[JobRecord],
+        origin: Instant,
+        reader: Option<HistoryReader>,
+    ) -> Result<Layers, Unavailable> {
+        let history = reader.map(HistoryReader::finish).unwrap_or_default();
         let LayerTimer { timing, groups, members } = self;
         let mut timing = timing.lock().unwrap_or_else(PoisonError::into_inner);
         let Timing { collector, .. } = std::mem::replace(&mut *timing, Err(Unavailable::Ended))?;
         let Collected { mut paths, others, lost, unseen, metadata, unnamed } =
             collector.finish()?;
+        history.finish(&mut paths);
         let origin = monotonic_ns().saturating_sub(origin.elapsed().as_nanos() as u64);
         for Path { group, path, .. } in &mut paths {
             path.job.clone_from(&groups[*group]);

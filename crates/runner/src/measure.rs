@@ -58,8 +58,16 @@ pub(crate) struct Sampling {
     pub layers: bool,
 }
 
-/// Runs a plan. `watch` is called with the run in progress and what makes its results so far, and
-/// returns when the run has ended.
+/// What a run in progress can be asked for.
+pub(crate) struct Progress<'a> {
+    pub run: &'a Run,
+    /// Makes its results so far.
+    pub so_far: &'a (dyn Fn() -> Measured + Sync),
+    /// Times the layers of its I/Os.
+    pub layers: Option<&'a LayerTimer>,
+}
+
+/// Runs a plan. `watch` is called with the run in progress, and returns when it has ended.
 ///
 /// # Errors
 /// When a thread cannot be started, and errors of `watch`.
@@ -67,10 +75,9 @@ pub(crate) fn measure(
     host: &Host,
     mut plan: Plan,
     facts: &Facts,
-    (sampling, together): (Sampling, Together),
-    watch: impl FnOnce(&Run, &(dyn Fn() -> Measured + Sync)) -> Result<()>,
+    (sampling, Together { gate, processes }): (Sampling, Together),
+    watch: impl FnOnce(Progress<'_>) -> Result<()>,
 ) -> Result<Measured> {
-    let Together { gate, processes } = together;
     let layers = sampling.layers.then(|| Arc::new(LayerTimer::start(&mut plan, facts)));
     let watched = plan.disks.clone();
     let contents = plan.contents(facts);
@@ -81,10 +88,8 @@ pub(crate) fn measure(
     };
     let devices = sampler.devices.clone();
     let start = Arc::new(Mutex::new(None));
-    let before_io =
-        read_start(host, (&plan, facts), &devices, &start, sampling.cpu_profile, gate.clone());
-    let delays = host.clone();
-    let run_delay = Box::new(move |tid| Some(Nanos(delays.worker_sample(tid)?.delay_ns)));
+    let before_io = read_start(host, (&plan, facts), &devices, &start, &sampling, gate.clone());
+    let run_delay = run_delay(host.clone());
     let changes = ChangesInEffect(Arc::new(Changes::new(host.clone())));
     let phases = Arc::new(PhaseSamples::new(host.clone(), devices.clone()));
     let phase_starts = at_phase_starts(phases.clone(), layers.clone(), gate);
@@ -93,6 +98,7 @@ pub(crate) fn measure(
     let started_unix_ms = unix_ms();
     let watcher = run.watcher();
     let sampler = Sampler::start(host.clone(), sampler, run.origin(), move || watcher.tids())?;
+    let reader = layers.as_ref().and_then(|timer| timer.follow(run.origin()));
     let so_far = || {
         let after = DiskSnapshot::take(host, &devices);
         let start = start.lock().unwrap_or_else(PoisonError::into_inner);
@@ -106,7 +112,7 @@ pub(crate) fn measure(
             started_unix_ms,
         }
     };
-    watch(&run, &so_far)?;
+    watch(Progress { run: &run, so_far: &so_far, layers: layers.as_deref() })?;
     // Steps that cause I/O come last.
     let after = DiskSnapshot::take(host, &devices);
     let mut timeline = sampler.finish();
@@ -120,10 +126,15 @@ pub(crate) fn measure(
     let disks = disk_results(&watched, &start.disks, &after);
     let mut evidence = host.evidence_after(start.evidence, &contents, &processes);
     let profile = start.profiler.map(|it| it.map(|it| it.finish(host, &evidence.servers)));
-    let layers = layers.map(|timer| timer.finish(&outcome.jobs, origin));
+    let layers = layers.map(|timer| timer.finish(&outcome.jobs, origin, reader));
     outcome.messages.extend(add_observed(&mut evidence, profile, layers).into_iter().map(warning));
     evidence.health_after = health_after(host, facts);
     Ok(Measured { outcome, timeline, evidence, disks, started_unix_ms })
+}
+
+/// How long a thread has waited for a CPU, by its id.
+fn run_delay(host: Host) -> engine::RunDelay {
+    Box::new(move |tid| Some(Nanos(host.worker_sample(tid)?.delay_ns)))
 }
 
 /// Reads evidence and disk counters when the files are laid out, just before the first I/O.
@@ -132,12 +143,12 @@ fn read_start(
     (plan, facts): (&Plan, &Facts),
     devices: &[String],
     start: &Arc<Mutex<Option<Start>>>,
-    cpu_profile: bool,
+    sampling: &Sampling,
     gate: Option<Arc<dyn StartGate>>,
 ) -> impl FnOnce() + Send + use<> {
     let (start, host, files) = (Arc::clone(start), host.clone(), files(plan));
     let (ports, is_remote) = (local_ports(plan), is_remote(plan, facts));
-    let devices = devices.to_vec();
+    let (devices, cpu_profile) = (devices.to_vec(), sampling.cpu_profile);
     move || {
         gate.iter().for_each(|gate| gate.laid_out());
         let files = files.iter().map(|(path, region)| (path.as_str(), region.clone()));

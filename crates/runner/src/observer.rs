@@ -1,6 +1,7 @@
 //! Observers of a run in progress.
 
 use crate::Signals;
+use crate::layers::LayerTimer;
 use anyhow::Result;
 use engine::Run;
 use live::feed::Hub;
@@ -16,6 +17,7 @@ pub struct RunInProgress<'a> {
     /// The live feed of this process.
     pub hub: &'a Arc<Hub>,
     pub(crate) record: &'a (dyn Fn() -> RunRecord + Sync),
+    pub(crate) layers: Option<&'a LayerTimer>,
 }
 
 impl RunInProgress<'_> {

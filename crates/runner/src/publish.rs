@@ -2,6 +2,7 @@
 //! is computed for it.
 
 use crate::follow::GRACE;
+use crate::layers::LayerTimer;
 use crate::observer::RunInProgress;
 use crate::unix_ms;
 use engine::INTERIM_CHECK;
@@ -182,6 +183,8 @@ impl<'a> FeedWriter<'a> {
         let RunInProgress { run, signals, .. } = *self.run;
         let snapshot = run.snapshot();
         let laid_out = has_results.then(|| run.interim_results().jobs);
+        let layers =
+            has_results.then(|| self.run.layers.map(LayerTimer::so_far).unwrap_or_default());
         let sample = self.reader.read(&run.watcher().tids(), Detail::Slow);
         if self.samples.len() == SAMPLES_MAX {
             self.samples.remove(1);
@@ -193,6 +196,7 @@ impl<'a> FeedWriter<'a> {
             remaining_seconds: snapshot.remaining_seconds(),
             snapshot,
             laid_out,
+            layers,
             sample,
             ending: signals.caught().is_some(),
             findings: self.findings.clone(),

@@ -2,7 +2,7 @@
 
 use crate::follow::follow;
 use crate::kernel::System;
-use crate::measure::{Measured, Sampling, measure};
+use crate::measure::{Measured, Progress, Sampling, measure};
 use crate::observer::{RunInProgress, RunObserver};
 use crate::publish::Publisher;
 use crate::signals::Signals;
@@ -236,10 +236,12 @@ impl Runner {
             cpu_profile: invocation.cpu_profile,
             layers: invocation.layers,
         };
-        let mut measured = measure(&self.host, plan, &facts, (sampling, together), |run, look| {
+        let mut measured = measure(&self.host, plan, &facts, (sampling, together), |progress| {
+            let Progress { run, so_far, layers } = progress;
             let record =
-                || self.complete(look(), facts.clone(), invocation, messages.clone(), None);
-            let in_progress = RunInProgress { run, signals, hub: self.hub(), record: &record };
+                || self.complete(so_far(), facts.clone(), invocation, messages.clone(), None);
+            let hub = self.hub();
+            let in_progress = RunInProgress { run, signals, hub, record: &record, layers };
             let interval = invocation.status_interval;
             self.publisher()
                 .during(&self.host, &in_progress, || follow(&in_progress, interval, observer))

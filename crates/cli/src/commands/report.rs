@@ -31,8 +31,8 @@ pub struct Arguments {
     #[arg(short, long, value_name = "FILE", value_parser = output)]
     output: Vec<PathBuf>,
     /// Picture for svg, png and pdf: varied (figures over the varied options), iops, bandwidth,
-    /// latency, percentiles, heatmap, depth, cpu or bytes; the second one of a kind is heatmap-2, and so
-    /// on [default: varied if options vary, else iops, or percentiles for a short run].
+    /// latency, percentiles, heatmap, layers, depth, cpu or bytes; the second one of a kind is
+    /// heatmap-2, and so on [default: varied if options vary, else iops, or percentiles for a short run].
     #[arg(long, value_name = "NAME")]
     chart: Option<String>,
     /// Leave out what others need not see: serial numbers, host names, paths, command lines.

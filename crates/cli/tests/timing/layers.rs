@@ -2,8 +2,8 @@
 //! made. Loop devices are made here, so these tests need root.
 
 use crate::common::{
-    FATHOM, Loop, Ran, Running, Throttle, alone, loop_device, recorded, recorded_by, run, scratch,
-    system, wait_until,
+    FATHOM, Loop, Ran, Running, Throttle, alone, free_port, is_served, loop_device, recorded,
+    recorded_by, run, scratch, system, wait_until,
 };
 use record::{Direction, LayerPath, Layers, RunRecord};
 use rustix::process::Signal;
@@ -150,6 +150,81 @@ fn a_delay_is_in_the_layer_in_which_it_was_made() {
     assert!((0.6..0.9).contains(&(waiting / total)), "{waiting} of {total} ns: {path:?}");
 }
 
+/// A run of job "t" in a group, with metrics.
+struct MeteredRun {
+    running: Running,
+    port: u16,
+}
+
+impl MeteredRun {
+    fn start(throttle: &Throttle, directory: &std::path::Path, arguments: &[String]) -> MeteredRun {
+        let (port, starter) = (free_port(), throttle.starter());
+        let mut command = Command::new(&starter[0]);
+        command.args(&starter[1..]).args([FATHOM, "run"]).args(arguments);
+        command.arg(format!("--metrics={port}")).current_dir(directory);
+        let running = Running::start(&mut command);
+        wait_until("the metrics", || is_served("tcp", port));
+        MeteredRun { running, port }
+    }
+
+    fn metrics(&self) -> String {
+        system("curl", &["-s", &format!("http://127.0.0.1:{}/metrics", self.port)])
+    }
+
+    /// A sample of its reads; `more` are further labels.
+    fn series(&self, name: &str, device: &Loop, more: &str) -> String {
+        let (pid, device) = (self.running.pid(), device.name());
+        format!("{name}{{pid=\"{pid}\",job=\"t\",device=\"{device}\",direction=\"read\"{more}}}")
+    }
+}
+
+/// The value of a sample in a text of metrics.
+fn value(text: &str, series: &str) -> Option<f64> {
+    text.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' ')?.parse().ok())
+}
+
+#[test]
+fn a_delay_is_in_its_layer_while_the_run_goes_on() {
+    let _alone = alone();
+    let directory = scratch();
+    let (device, reads_of_it) = read_device(directory.path());
+    let throttle = Throttle::new();
+    let below = directory.path().to_str().unwrap();
+    throttle.limit(&system("findmnt", &["-no", "MAJ:MIN", "-T", below]), 200);
+    let options = ["--time_based", "--runtime=60"].map(str::to_owned);
+    let arguments = [reads_of_it, options.to_vec()].concat();
+    let run = MeteredRun::start(&throttle, directory.path(), &arguments);
+    let mut text = String::new();
+    let ios = run.series("fathom_layer_ios_total", &device, "");
+    wait_until("timed I/Os in the metrics", || {
+        text = run.metrics();
+        value(&text, &ios) > Some(200.0)
+    });
+    let ios = value(&text, &ios).unwrap();
+    let mean = |layer: &str| {
+        let layer = format!(",layer=\"{layer}\"");
+        let series = run.series("fathom_layer_seconds_total", &device, &layer);
+        value(&text, &series).unwrap_or_else(|| panic!("{series}: {text}")) / ios
+    };
+    assert!((2.5e-3..7e-3).contains(&mean("device")), "{text}");
+    let rest = mean("request") + mean("plug") + mean("scheduler");
+    assert!(rest < 0.05 * mean("device"), "{text}");
+    // The feed has the same.
+    let mut watch = Command::new(FATHOM);
+    let watch = watch.args(["watch", &format!("--run={}", run.running.pid()), "--json"]);
+    let mut watch = Running::start(watch.current_dir(directory.path()));
+    watch.says("out", "\"mean_ns\":[");
+    watch.signal(Signal::INT);
+    let lines = watch.end().out;
+    let moments = lines.lines().filter_map(|line| {
+        let line: serde_json::Value = serde_json::from_str(line).ok()?;
+        Some(line["moment"]["layers"][0]["mean_ns"][3].as_f64()? / 1e9)
+    });
+    assert!(moments.into_iter().any(|mean| (2.5e-3..7e-3).contains(&mean)), "{lines}");
+    run.running.signal(Signal::INT);
+    run.running.end();
+}
+
 #[test]
 fn nothing_stays_loaded_after_a_kill() {
     let _alone = alone();
@@ -250,6 +325,36 @@ fn a_suite_has_a_row_of_layers_for_each_cell() {
     let knee = ["--layers", "--depths=1,2", "--time=200ms", "--size=16m", &device.device];
     let text = Running::fathom("knee", directory.path(), &knee).end().expect(0).out;
     assert!(text.contains(&format!("read on {}", device.name())), "{text}");
+}
+
+#[test]
+fn a_history_shows_in_which_seconds_a_layer_was_slow() {
+    let _alone = alone();
+    let directory = scratch();
+    let (device, reads_of_it) = read_device(directory.path());
+    let throttle = Throttle::new();
+    let below = system("findmnt", &["-no", "MAJ:MIN", "-T", directory.path().to_str().unwrap()]);
+    throttle.limit(&below, 50);
+    let file = directory.path().join("run.json");
+    let options = ["--time_based", "--runtime=6", "--rate_iops=100"].map(str::to_owned);
+    let record = format!("--record={}", file.display());
+    let arguments = [reads_of_it, options.to_vec(), vec![record]].concat();
+    let run = MeteredRun::start(&throttle, directory.path(), &arguments);
+    let series = run.series("fathom_layer_ios_total", &device, "");
+    wait_until("two seconds of reads", || value(&run.metrics(), &series) >= Some(100.0));
+    // None.
+    throttle.limit(&below, 0);
+    run.running.end().expect(0);
+    let record = formats::load(&file).unwrap();
+    let history = &reads(&record).device.history;
+    // The limit lets five reads pass at once every 100 ms.
+    let slow = |step: u64| {
+        let column = history.columns.iter().find(|column| column.at == step);
+        column.unwrap_or_else(|| panic!("{history:?}")).counts.read.percentile(90.0).unwrap()
+    };
+    assert!(slow(1) > 50e6 && slow(5) < 5e6, "{} {}", slow(1), slow(5));
+    let counted: u64 = history.columns.iter().map(|step| step.counts.read.count()).sum();
+    assert_eq!(counted, reads(&record).ios);
 }
 
 #[test]

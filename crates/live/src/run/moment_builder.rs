@@ -1,6 +1,9 @@
 //! Builds moments from observations of a run, as differences to the previous observation.
 
-use super::{DepthNow, DirectionNow, FindingNow, JobNow, LatencyNow, Moment, State};
+use super::layers;
+use super::{
+    DepthNow, DirectionNow, FindingNow, JobNow, LatencyNow, LayerSums, LayersNow, Moment, State,
+};
 use crate::Rates;
 use record::{
     Bytes, Direction, Histogram, JobRecord, Message, Nanos, PerDirection, Sample, Snapshot,
@@ -21,6 +24,8 @@ pub struct RunObservation {
     pub snapshot: Snapshot,
     /// The results so far of the workers; `None` if they were not collected this time.
     pub laid_out: Option<Vec<JobRecord>>,
+    /// Sums of the times in each layer; `None` if they were not read this time.
+    pub layers: Option<Vec<LayerSums>>,
     /// The machine.
     pub sample: Sample,
     /// Expected remaining time in seconds.
@@ -42,6 +47,8 @@ pub struct MomentBuilder {
     before: Option<(Snapshot, Sample)>,
     /// The queue depths of the results before.
     laid_out: Vec<LaidOut>,
+    /// The layers of the moment before.
+    layers: Vec<LayersNow>,
 }
 
 /// The queue depth of a worker in its results so far.
@@ -126,6 +133,9 @@ impl MomentBuilder {
             }
             self.laid_out = laid_out;
         }
+        if let Some(sums) = observation.layers {
+            self.layers = layers::since(&self.layers, sums);
+        }
         let before = self.before.as_ref();
         let earlier = before.map(|(snapshot, _)| snapshot);
         let jobs = self.rows.iter().map(|row| row.now(earlier, &observation.snapshot)).collect();
@@ -143,6 +153,7 @@ impl MomentBuilder {
             ending: observation.ending,
             layout: observation.snapshot.layout.clone(),
             jobs,
+            layers: self.layers.clone(),
             machine: before.and_then(|(_, before)| Rates::between(before, &observation.sample)),
             own_cpu_seconds: own(&observation.sample),
             own_cpu_percent,

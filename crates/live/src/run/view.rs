@@ -2,6 +2,7 @@
 //! On a small terminal the least important sections are left out.
 
 mod jobs;
+mod layers;
 
 use super::{Moment, Quantity, RunScreen, State};
 use crate::Palette;
@@ -14,6 +15,8 @@ use record::{Severity, human};
 
 /// Lines of the curves with their heading.
 const CURVES: std::ops::RangeInclusive<usize> = 5..=17;
+/// Most rows of layers.
+const LAYERS_MAX: usize = 8;
 /// Lines of findings and messages that take precedence over curves.
 const WORDS_FIRST: usize = 4;
 
@@ -47,7 +50,7 @@ fn sections(
     let mut words = words(screen, &moment, width, palette);
     let rows = jobs::rows(&moment);
     let devices = screen.disks.stack.rows.len();
-    let heights = Heights::share_out(room, rows, devices, words.len());
+    let heights = Heights::share_out(room, rows, devices, moment.layers.len(), words.len());
     words.truncate(heights.words);
     let mut lines = vec![progress(&moment, width, palette)];
     let heading = |lines: &mut Vec<Line<'static>>, text: &str, beside: Vec<Span<'static>>| {
@@ -61,6 +64,10 @@ fn sections(
         if devices > 0 {
             heading(&mut lines, "Devices", Vec::new());
             lines.extend(disks::lines(&screen.disks, rates, heights.devices, 1, width, palette));
+        }
+        if heights.layers > 0 {
+            heading(&mut lines, "Layers", Vec::new());
+            lines.extend(layers::lines(&moment, heights.layers, width, palette));
         }
         heading(&mut lines, "CPU", own_cpu(&moment, palette));
         lines.push(cpu::summary(rates, width, palette));
@@ -84,6 +91,8 @@ struct Heights {
     machine: bool,
     /// Rows of devices.
     devices: usize,
+    /// Rows of layers, without the header.
+    layers: usize,
     words: usize,
     curves: usize,
 }
@@ -91,7 +100,7 @@ struct Heights {
 impl Heights {
     /// Distributes `room` lines by importance. The progress bar and the header of the jobs are
     /// always there.
-    fn share_out(room: usize, rows: usize, devices: usize, words: usize) -> Heights {
+    fn share_out(room: usize, rows: usize, devices: usize, layers: usize, words: usize) -> Heights {
         let mut left = room.saturating_sub(2);
         let mut heights = Heights::default();
         let take = |left: &mut usize, wanted: usize| {
@@ -112,8 +121,13 @@ impl Heights {
             heights.devices += take(&mut left, devices.min(4) - heights.devices);
         }
         heights.jobs += take(&mut left, rows - heights.jobs);
-        heights.headings = left >= 4;
-        left -= if heights.headings { 4 } else { 0 };
+        if heights.machine && layers > 0 && left >= 2 {
+            left -= 1;
+            heights.layers = take(&mut left, layers.min(LAYERS_MAX));
+        }
+        let headings = if heights.layers > 0 { 5 } else { 4 };
+        heights.headings = left >= headings;
+        left -= if heights.headings { headings } else { 0 };
         heights.curves = if left >= *CURVES.start() { left.min(*CURVES.end()) } else { 0 };
         left -= heights.curves;
         heights.words += take(&mut left, words - heights.words);
@@ -295,6 +309,7 @@ const HELP: &[(&str, &str)] = &[
     ("p50 p99 p99.9", "completion latency of the last five seconds"),
     ("depth", "mean I/Os in flight in the last second, of those requested"),
     ("busy", "share of the time with I/O in flight"),
+    ("layers", "--layers: mean time in the block layer in the last second, its shares"),
     ("fathom keeps", "CPUs that fathom itself used, all its threads"),
     ("found so far", "findings about the figures; the report has all"),
     ("", ""),

@@ -76,6 +76,7 @@ fn layers_and_code_of_a_run_are_sections_of_their_own() {
     let mut device = record::LayerTimes::default();
     device.histogram.record(80_000);
     device.sum = Nanos(80_000);
+    device.history = run.jobs[0].latency_history.clone();
     let spans = record::LayerSpans { device: Nanos(70_000), ..record::LayerSpans::default() };
     let slow = record::SlowIo { total: Nanos(90_000), spans, ..record::SlowIo::default() };
     let path = record::LayerPath {
@@ -104,8 +105,12 @@ fn layers_and_code_of_a_run_are_sections_of_their_own() {
     let profile = record::CpuProfile { hz: 100, code: vec![code], ..record::CpuProfile::default() };
     run.evidence.cpu_profile = Some(profile);
     let text = one(run);
+    // A layer that no I/O passed has no map.
+    assert!(!text.contains("id=\"chart-layers-2\""));
     for part in [
         "all jobs: read on sda",
+        "id=\"chart-layers\"",
+        "Layer device over time: all jobs, read on sda",
         "The 2 slowest took 90 µs",
         "p90",
         "in the driver and the device",

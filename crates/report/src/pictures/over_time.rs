@@ -4,7 +4,7 @@ use super::named::{LINES_MAX, NamedPicture, cut, labels, numbered, words};
 use crate::judged_set::JudgedSet;
 use charts::{Column, Marks, Moment, Picture, Quantity, Span, SpanKind, Stretch, Trace, Unit};
 use judge::{DirectionSeries, JobSeries, SeriesStep, job_series};
-use record::LatencyHistory;
+use record::{Direction, LatencyHistory};
 
 const SECOND: f64 = 1e9;
 /// The most heat maps.
@@ -181,17 +181,23 @@ pub(super) fn heat_maps(judged_sets: &[JudgedSet]) -> Vec<NamedPicture> {
     let draw = |(name, line): &(String, &DirectionSeries)| -> Picture {
         let title = format!("Completion latencies over time: {name}");
         let words = words(&title, "", judged_sets);
-        charts::spread_over_time(&words, &marks(&all), &quantity, &columns(line))
+        charts::spread_over_time(
+            &words,
+            &marks(&all),
+            &quantity,
+            &bins(&line.history, line.direction),
+        )
     };
     let pictures = drawn.take(MAPS_MAX).map(draw).collect();
     numbered("heatmap", pictures, MAP)
 }
 
-fn columns(line: &DirectionSeries) -> Vec<Column> {
-    let LatencyHistory { step, columns } = &line.history;
+/// The columns of a heat map.
+pub(super) fn bins(history: &LatencyHistory, direction: Direction) -> Vec<Column> {
+    let LatencyHistory { step, columns } = history;
     let column = |column: &record::LatencyColumn| Column {
         at: stretch((column.at * step.0, (column.at + 1) * step.0)),
-        bins: column.counts[line.direction]
+        bins: column.counts[direction]
             .bins()
             .map(|(low, width, count)| (low as f64, (low + width) as f64, count))
             .collect(),

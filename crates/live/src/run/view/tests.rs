@@ -1,6 +1,8 @@
 //! Pictures of invented runs.
 
-use super::super::{DepthNow, DirectionNow, FindingNow, JobNow, LatencyNow, RunInfo};
+use super::super::{
+    DepthNow, DirectionNow, FindingNow, JobNow, LatencyNow, LayerSums, LayersNow, RunInfo,
+};
 use super::*;
 use crate::{CpuShares, DiskRates, Rates, Row};
 use ratatui::Terminal;
@@ -236,15 +238,43 @@ fn the_selected_job_is_in_sight_and_its_curve_is_drawn() {
 
 #[test]
 fn rows_are_shared_out_by_worth() {
-    let tiny = Heights::share_out(4, 3, 1, 5);
+    let tiny = Heights::share_out(4, 3, 1, 2, 5);
     assert_eq!((tiny.jobs, tiny.words, tiny.machine, tiny.curves), (2, 0, false, 0));
-    let heights = Heights::share_out(22, 3, 1, 2);
+    let heights = Heights::share_out(22, 3, 1, 0, 2);
     assert!(heights.machine && heights.headings && heights.curves >= 5, "{heights:?}");
     for room in 0..80 {
-        let heights = Heights::share_out(room, 7, 3, 9);
+        let heights = Heights::share_out(room, 7, 3, 2, 9);
         let machine = if heights.machine { 2 + heights.devices } else { 0 };
-        let headings = if heights.headings { 4 } else { 0 };
-        let all = 2 + heights.jobs + machine + heights.words + headings + heights.curves;
+        let layers = if heights.layers > 0 { 1 + heights.layers } else { 0 };
+        let headings = if heights.headings { 4 + layers.min(1) } else { 0 };
+        let all = 2 + layers + heights.jobs + machine + heights.words + headings + heights.curves;
         assert!(room < 2 || all <= room, "{room}: {heights:?}");
     }
+}
+
+#[test]
+fn layers_of_a_run_have_a_table_with_their_shares() {
+    let mut screen = screen();
+    let timed = |direction, mean_ns| LayersNow {
+        sums: LayerSums {
+            job: "mixed".into(),
+            device: "nvme0n1".into(),
+            direction,
+            ..LayerSums::default()
+        },
+        mean_ns,
+    };
+    let read = timed(Some(Direction::Read), Some([1000.0, 0.0, 19_000.0, 80_000.0]));
+    let layers = vec![read, timed(None, None)];
+    screen.set_moment(Moment { layers, ..moment(31) });
+    let lines = picture(&mut screen, 80, 40);
+    shows(&lines, &["─ Layers ─", "  request   plug  scheduler   device"]);
+    let row =
+        |part: &str| lines.iter().find(|line| line.contains(part)).unwrap().trim_end().to_owned();
+    let words =
+        |row: String| row.split_whitespace().map(str::to_owned).collect::<Vec<_>>().join(" ");
+    let line = words(row("mixed          read"));
+    assert_eq!(line, "mixed read nvme0n1 100 µs 1 % 0 % 19 % 80 %");
+    assert_eq!(words(row("flush")), "mixed flush nvme0n1 -");
+    assert!(!picture(&mut screen, 80, 10).join("\n").contains("request"));
 }

@@ -1,0 +1,148 @@
+//! The times in each layer over the time of a run, from the kernel's histograms of each second.
+
+use layers::Path;
+use record::{Direction, LatencyHistory, Nanos, PerDirection};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Length of a step.
+const STEP: Nanos = Nanos::SECOND;
+/// Reading takes at most one part in this many of a CPU's time.
+const SHARE: u32 = 100;
+/// Most paths whose times are kept, each with 600 steps at most.
+const PATHS_MAX: usize = 32;
+
+/// What is known of one path.
+struct PathHistory {
+    group: usize,
+    device_name: String,
+    direction: Direction,
+    /// For each layer: the histogram at the last reading, and the steps.
+    layers: [(Vec<u64>, LatencyHistory); 4],
+}
+
+/// Times in each layer, in steps.
+#[derive(Default)]
+pub(super) struct LayerHistory {
+    paths: Vec<PathHistory>,
+    /// When they were read last, from the run's origin.
+    read: Nanos,
+}
+
+impl LayerHistory {
+    /// Adds the I/Os since the last reading.
+    fn add(&mut self, paths: &[Path], now: Nanos) {
+        for Path { group, path, .. } in paths {
+            let Some(direction) = path.direction else { continue };
+            let same = |known: &PathHistory| {
+                (known.group, &known.device_name, known.direction)
+                    == (*group, &path.device_name, direction)
+            };
+            let at = match self.paths.iter().position(same) {
+                Some(at) => at,
+                None if self.paths.len() == PATHS_MAX => continue,
+                None => {
+                    let layers = std::array::from_fn(|_| (Vec::new(), LatencyHistory::new(STEP)));
+                    let device_name = path.device_name.clone();
+                    self.paths.push(PathHistory { group: *group, device_name, direction, layers });
+                    self.paths.len() - 1
+                }
+            };
+            for ((seen, history), times) in self.paths[at].layers.iter_mut().zip(path.inside()) {
+                let mut counts = PerDirection::default();
+                counts[direction] = times.histogram.coarse_since(seen);
+                history.push(self.read, counts);
+            }
+        }
+        self.read = now;
+    }
+
+    /// Adds what was not read yet, and moves the steps to their paths.
+    pub fn finish(mut self, paths: &mut [Path]) {
+        // The last step ends with the run.
+        self.add(paths, Nanos(0));
+        for PathHistory { group, device_name, direction, layers } in self.paths {
+            let of_it = |path: &&mut Path| {
+                (path.group, &path.path.device_name, path.path.direction)
+                    == (group, &device_name, Some(direction))
+            };
+            let Some(path) = paths.iter_mut().find(of_it) else { continue };
+            for (times, (_, history)) in path.path.inside_mut().into_iter().zip(layers) {
+                times.history = history;
+            }
+        }
+    }
+}
+
+/// Reads the histograms in a thread of its own.
+pub(crate) struct HistoryReader {
+    /// Dropping it ends the thread.
+    stop: Sender<()>,
+    thread: JoinHandle<LayerHistory>,
+}
+
+impl HistoryReader {
+    /// Reads `paths` at whole seconds after `origin`; `None` if there can be no thread.
+    pub(super) fn start(
+        paths: impl Fn() -> Vec<Path> + Send + 'static,
+        origin: Instant,
+    ) -> Option<HistoryReader> {
+        let (stop, stopped) = mpsc::channel();
+        let read = move || {
+            let mut history = LayerHistory::default();
+            let step = Duration::from_nanos(STEP.0);
+            let mut spent = Duration::ZERO;
+            loop {
+                let wait = (spent * SHARE).max(step);
+                let next = history.read.0 + wait.as_nanos() as u64;
+                let next = origin + Duration::from_nanos(next / STEP.0 * STEP.0);
+                let left = next.saturating_duration_since(Instant::now());
+                if stopped.recv_timeout(left) != Err(RecvTimeoutError::Timeout) {
+                    return history;
+                }
+                let began = Instant::now();
+                history.add(&paths(), Nanos(origin.elapsed().as_nanos() as u64));
+                spent = began.elapsed();
+            }
+        };
+        let thread = std::thread::Builder::new().name("layers".into()).spawn(read).ok()?;
+        Some(HistoryReader { stop, thread })
+    }
+
+    /// What was read.
+    pub(super) fn finish(self) -> LayerHistory {
+        drop(self.stop);
+        self.thread.join().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::LayerPath;
+
+    fn path(direction: Option<Direction>, device: &[u64]) -> Path {
+        let mut path = LayerPath { direction, ..LayerPath::default() };
+        device.iter().for_each(|ns| path.device.histogram.record(*ns));
+        Path { group: 0, path, entered: 0, left: 0 }
+    }
+
+    #[test]
+    fn each_io_is_in_the_step_in_which_it_was_seen() {
+        let mut history = LayerHistory::default();
+        let second = |at: u64| Nanos(at * STEP.0 + 5);
+        let read = Some(Direction::Read);
+        history.add(&[path(read, &[100, 100])], second(1));
+        history.add(&[path(read, &[100, 100])], second(2));
+        history.add(&[path(read, &[100, 100, 9000]), path(None, &[5])], second(3));
+        let mut paths = [path(read, &[100, 100, 9000, 70]), path(None, &[5, 6])];
+        history.finish(&mut paths);
+        let steps = &paths[0].path.device.history.columns;
+        let found = steps.iter().map(|step| (step.at, step.counts.read.count()));
+        assert_eq!(found.collect::<Vec<_>>(), [(0, 2), (2, 1), (3, 1)]);
+        let slow = steps[1].counts.read.percentile(50.0).unwrap();
+        assert!((slow / 9000.0 - 1.0).abs() < 0.05, "{slow}");
+        assert!(paths[0].path.plug.history.is_empty() && paths[1].path.device.history.is_empty());
+    }
+}
