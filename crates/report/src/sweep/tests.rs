@@ -3,7 +3,7 @@ use judge::stats::{Estimate, Standing, Summary};
 use judge::{Confidence, Limit, Measure, Verdict};
 use record::Coordinate;
 use suite::grid::{Measured, Reading};
-use suite::sweep::{Baseline, Column, Row, Table};
+use suite::sweep::{Baseline, Column, Row, Scaling, Table};
 
 fn row(value: &str, mean: f64, standing: Standing) -> Row {
     let summary = Summary {
@@ -72,6 +72,7 @@ pub(crate) fn swept() -> Conclusion {
         made: 15,
         planned: 18,
         limited: vec![LimitGroup { verdict, cells: (0..6).map(|n| format!("cell {n}")).collect() }],
+        scaling: vec![scaling()],
         findings: vec![finding],
         failures: vec![FailureGroup {
             text: "no space".into(),
@@ -80,6 +81,40 @@ pub(crate) fn swept() -> Conclusion {
         interrupted_by: Some(2),
         ..Conclusion::default()
     }
+}
+
+fn scaling() -> Scaling {
+    let bounded = |value: f64, low, high| Estimated { value, interval: Some((low, high)) };
+    Scaling {
+        dimension: "ranks".into(),
+        at: "bs=4k".into(),
+        figure: "iops".into(),
+        one: bounded(1000.0, 950.0, 1050.0),
+        contention: bounded(0.05, 0.04, 0.06),
+        coherency: bounded(0.001, 0.0, 0.002),
+        peak: Some(bounded(30.8, 21.0, f64::INFINITY)),
+        most: Some(bounded(9038.0, 8000.0, 10_000.0)),
+        largest: 64.0,
+        efficiency: 0.122,
+        deviation: 0.03,
+    }
+}
+
+#[test]
+fn scaling_is_told_with_its_intervals() {
+    let line = scaling_line(&scaling());
+    let expected = [
+        "bs=4k, iops: 64 ranks reach 12 % of 64 times one (1 k (950 to 1.05 k)).",
+        "Contention 5 % (4 % to 6 %), coherency 0.1 % (0 % to 0.2 %).",
+        "The most is at ranks=31 (21 to any number): 9.04 k (8 k to 10 k).",
+        "The law is within 3 % of every cell.",
+    ];
+    assert_eq!(line, expected.join(" "));
+    let endless = Scaling { peak: None, most: None, deviation: 0.2, ..scaling() };
+    let line = scaling_line(&endless);
+    assert!(
+        line.ends_with("No limit is seen. The cells do not follow the law: one is off by 20 %.")
+    );
 }
 
 #[test]
