@@ -171,16 +171,16 @@ subcommands! {
     /// Run as fio: same options, same output. Also when called as `fio`.
     #[command(disable_help_flag = true)]
     Fio(RawArguments) => |raw: &RawArguments| Ok(run::main(Dialect::Fio, &raw.words)),
-    /// Run as IOR on one host: same options, tables and summary, then what they leave out. Also when
-    /// called as `ior`.
+    /// Run as IOR, also under mpirun: same options, tables and summary, then what they leave out. Also
+    /// when called as `ior`.
     #[command(disable_help_flag = true)]
     Ior(RawArguments) => |raw: &RawArguments| compat::main(compat::ior::main, &raw.words),
     /// Run as IOzone: same tests and tables, then what answered each of them. Also when called as
     /// `iozone`.
     #[command(disable_help_flag = true)]
     Iozone(RawArguments) => |raw: &RawArguments| compat::main(compat::iozone::main, &raw.words),
-    /// Run as mdtest on one host: same options and summary, then what they leave out. Also when called
-    /// as `mdtest`.
+    /// Run as mdtest, also under mpirun: same options and summary, then what they leave out. Also when
+    /// called as `mdtest`.
     #[command(disable_help_flag = true)]
     Mdtest(RawArguments) => |raw: &RawArguments| compat::main(compat::mdtest::main, &raw.words),
 }

@@ -38,6 +38,10 @@ pub struct SuiteOptions {
     pub terminology: Terminology,
     /// What the runs are for.
     pub why: Option<String>,
+    /// How many ranks take part, if a launcher started several; `None`: all.
+    pub ranks: Option<u32>,
+    /// The jobs of a run are divided among the ranks: the start of their names, which their numbers follow.
+    pub job_of_rank: Option<String>,
     /// What a second signal leaves behind, such as " and leaves FILE", for the message about the first.
     pub left_behind: String,
 }
@@ -144,7 +148,7 @@ impl SuiteObserver for SuiteLog<'_> {
 pub fn invocation(step: &Step, runner: &Runner, options: &SuiteOptions) -> Result<Invocation> {
     let mut machine = Machine::new(runner.machine());
     // Names that a user typed for another tool stay as they are.
-    if runner.team_size().is_some() {
+    if runner.team().is_some() {
         machine = machine.at(ranks::place(runner));
     }
     let mut invocation = job::parse(&step.arguments, Dialect::Fathom, &machine)
@@ -153,6 +157,8 @@ pub fn invocation(step: &Step, runner: &Runner, options: &SuiteOptions) -> Resul
     invocation.with_serials = options.with_serials;
     invocation.layers = options.layers;
     invocation.why = options.why.clone();
+    invocation.ranks = options.ranks;
+    invocation.job_of_rank = options.job_of_rank.clone();
     invocation.allow_destroy.extend(options.allow_destroy.iter().cloned());
     Ok(invocation)
 }

@@ -10,6 +10,7 @@ use judge::{Finding, Judged, Verdict};
 use record::{Direction, Terminology};
 use report::style::Style;
 use report::verdict;
+use std::collections::BTreeSet;
 
 /// An option of a tool whose call is a `C`. Directives are set with `-O name=value`.
 pub(crate) struct Flag<C> {
@@ -416,7 +417,15 @@ pub(crate) fn small(text: &str) -> Result<u32, String> {
     u32::try_from(positive(text)?).map_err(|_| format!("'{text}' is too large"))
 }
 
-/// A number of tasks, which are workers of this machine.
+/// The hosts of tasks: how many there are, and how many tasks further the first task of another host is (0
+/// with one host).
+pub(crate) fn nodes(hosts: &[String]) -> (u32, u32) {
+    let next = hosts.iter().position(|host| host != &hosts[0]);
+    let different: BTreeSet<&String> = hosts.iter().collect();
+    (different.len().max(1) as u32, next.unwrap_or(0) as u32)
+}
+
+/// A number of tasks: workers of this machine, or ranks.
 pub(crate) fn tasks(text: &str) -> Result<u32, String> {
     match small(text)? {
         tasks @ 1..=4096 => Ok(tasks),

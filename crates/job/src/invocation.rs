@@ -113,6 +113,8 @@ pub struct Invocation {
     pub ranks_per_host: Option<u64>,
     /// How many ranks take part, the first ones; `None`: all.
     pub ranks: Option<u32>,
+    /// Each rank runs only the job with this name and its own number ("task." → "task.3"); `None`: all jobs.
+    pub job_of_rank: Option<String>,
     /// Time between two interim reports.
     pub status_interval: Option<Nanos>,
     /// The profile: a workload of another tool.

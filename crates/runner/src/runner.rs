@@ -57,8 +57,8 @@ impl PlannedRun {
 
 /// Processes that make each run together.
 pub trait Team: Send + Sync {
-    /// The number of processes, with this one.
-    fn size(&self) -> u32;
+    /// The host of each process, this one first; empty where it is not known.
+    fn hosts(&self) -> &[String];
 
     /// Makes a run, planned here, with all. The record is that of all together.
     ///
@@ -104,9 +104,9 @@ impl Runner {
         let _ = self.team.set(team);
     }
 
-    /// The number of processes that make each run, if they are several.
-    pub fn team_size(&self) -> Option<u32> {
-        self.team.get().map(|team| team.size())
+    /// The hosts of the processes that make each run, if they are several.
+    pub fn team(&self) -> Option<&[String]> {
+        self.team.get().map(|team| team.hosts())
     }
 
     /// The machine, without any target.

@@ -33,11 +33,14 @@ impl Rank<'_> {
             let text = report::messages::lines("fathom", &planned.messages);
             return Err((text, exit::USAGE));
         }
-        Ok(self.prepared(planned))
+        Ok(self.prepared(planned, invocation.job_of_rank.as_deref()))
     }
 
-    /// A planned run that waits for the other ranks.
-    pub fn prepared(&self, mut planned: PlannedRun) -> PlannedRun {
+    /// A planned run that waits for the other ranks, with all jobs or the one of a name.
+    pub fn prepared(&self, mut planned: PlannedRun, job: Option<&str>) -> PlannedRun {
+        if let Some(job) = job {
+            planned.plan.workers.retain(|worker| worker.name == job);
+        }
         planned.plan.interval = planned.plan.interval.min(STEP_MAX);
         planned.together.gate = Some(self.fleet.gate());
         planned

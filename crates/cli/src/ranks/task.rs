@@ -21,6 +21,7 @@ struct Job {
     directory: String,
     allow_destroy: Vec<String>,
     layers: bool,
+    job_of_rank: Option<String>,
 }
 
 /// The task that makes other ranks run the same.
@@ -35,6 +36,7 @@ pub fn body(invocation: &Invocation) -> Result<String> {
         directory: directory.to_string_lossy().into_owned(),
         allow_destroy: invocation.allow_destroy.clone(),
         layers: invocation.layers,
+        job_of_rank: invocation.job_of_rank.clone(),
     };
     Ok(serde_json::to_string(&job)?)
 }
@@ -64,11 +66,9 @@ fn parsed(task: &Task, rank: &Rank) -> Result<Invocation, String> {
     std::env::set_current_dir(&job.directory)
         .map_err(|error| format!("{}: {error}: rank 0 works there", job.directory))?;
     let machine = rank.runner.machine();
-    let place = RankPlace {
-        rank: task.place(rank.fleet.rank).unwrap_or_default(),
-        ranks: task.ranks.len() as u32,
-        host: machine.hostname.clone(),
-    };
+    let number = task.place(rank.fleet.rank).unwrap_or_default();
+    let place =
+        RankPlace { rank: number, ranks: task.ranks.len() as u32, host: machine.hostname.clone() };
     let inputs = KnownInputs { known: &job.sources, machine: Machine::new(machine).at(place) };
     let Typed { arguments, overrides } = &job.typed;
     let mut invocation = job::parse_with(arguments, overrides, Dialect::Fathom, &inputs)
@@ -76,6 +76,7 @@ fn parsed(task: &Task, rank: &Rank) -> Result<Invocation, String> {
     runner::replay::attach(&mut invocation, rank.runner.host())?;
     invocation.allow_destroy = job.allow_destroy;
     invocation.layers |= job.layers;
+    invocation.job_of_rank = job.job_of_rank.map(|name| format!("{name}{number}"));
     Ok(invocation)
 }
 

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// All ranks, at rank 0.
 pub struct Ranks {
-    size: u32,
+    hosts: Vec<String>,
     fleet: Arc<Mutex<Fleet>>,
     /// Ranks that are lost, with the reason: nothing can be run any more.
     lost: Mutex<Option<String>>,
@@ -20,14 +20,14 @@ pub struct Ranks {
 
 impl Ranks {
     pub fn new(fleet: Arc<Mutex<Fleet>>) -> Ranks {
-        let size = lock(&fleet).size;
-        Ranks { size, fleet, lost: Mutex::default() }
+        let hosts = lock(&fleet).hosts.clone();
+        Ranks { hosts, fleet, lost: Mutex::default() }
     }
 }
 
 impl Team for Ranks {
-    fn size(&self) -> u32 {
-        self.size
+    fn hosts(&self) -> &[String] {
+        &self.hosts
     }
 
     fn execute(
@@ -45,7 +45,8 @@ impl Team for Ranks {
         let body = task::body(invocation)?;
         fleet.announce(Task { ranks, body }).map_err(|why| anyhow!(why))?;
         let rank = Rank { runner, fleet: &fleet };
-        let mut planned = Ok(rank.prepared(planned));
+        let own_job = invocation.job_of_rank.as_ref().map(|name| format!("{name}0"));
+        let mut planned = Ok(rank.prepared(planned, own_job.as_deref()));
         // Rank 0 runs, so not all have refused.
         let Orders::Run(_) = rank.enrol(&mut planned)? else { bail!("the ranks do not begin") };
         let record = rank.lead(planned.ok(), invocation, observer)?;

@@ -383,3 +383,56 @@ fn a_sweep_over_ranks_makes_each_run_with_so_many() {
     let alone = run(Command::new(FATHOM).args(["sweep", "--vary", "ranks=2", "--name=x"]));
     assert!(alone.expect(2).err.contains("start the sweep with mpirun"));
 }
+
+/// The names and contents of the files below a directory.
+fn contents(directory: &Path) -> Vec<(String, Vec<u8>)> {
+    let read = |name: String| (name.clone(), std::fs::read(directory.join(name)).unwrap());
+    names(directory).into_iter().map(read).collect()
+}
+
+#[test]
+fn tasks_of_ior_are_ranks_and_write_what_workers_of_one_process_write() {
+    let _alone = alone();
+    for line in ["-F -u -w -k -G 7", "-w -k -s 3 -G 7", "-w -r -W -R -C -k -G 7 -F"] {
+        let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        let line = words(&format!("ior {line} -b 256k -t 64k -e --no-archive -o data"));
+        let line: Vec<&str> = line.iter().map(String::as_str).collect();
+        let one = scratch();
+        let mut command = Command::new(FATHOM);
+        run(command.args(&line).args(["-N", "4"]).current_dir(one.path())).expect(0);
+        for launcher in LAUNCHERS {
+            let many = scratch();
+            let ran = all_ranks(launcher, 4, many.path(), TWO_HOSTS, &line).expect(0);
+            for text in
+                ["nodes               : 2", "clients per node    : 2", "tasks               : 4"]
+            {
+                assert!(ran.out.contains(text), "{text}: {}", ran.out);
+            }
+            if line.contains(&"-u") {
+                assert_eq!(names(many.path()), names(one.path()), "{line:?}");
+            } else {
+                assert!(contents(many.path()) == contents(one.path()), "{line:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn tasks_of_mdtest_are_ranks() {
+    let _alone = alone();
+    for launcher in LAUNCHERS {
+        let directory = scratch();
+        let line = ["mdtest", "-n", "20", "-w", "100", "-C", "-d", "md", "--no-archive"];
+        let ran = all_ranks(launcher, 3, directory.path(), TWO_HOSTS, &line).expect(0);
+        assert!(ran.out.contains("launched with 3 total task(s) on 2 node(s)"), "{}", ran.out);
+        assert!(ran.out.contains("Nodemap: 101"), "{}", ran.out);
+        assert!(ran.out.contains("3 tasks, 60 files/directories"), "{}", ran.out);
+        let found =
+            run(Command::new("find").arg(directory.path()).args(["-type", "f", "-size", "100c"]));
+        assert_eq!(found.expect(0).out.lines().count(), 60);
+        let ran =
+            all_ranks(launcher, 2, directory.path(), ":", &["mdtest", "--tasks=3", "-n", "1"]);
+        let ran = ran.expect(2);
+        assert!((ran.out + &ran.err).contains("--tasks=3: only 2 ranks were started"));
+    }
+}

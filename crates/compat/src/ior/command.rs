@@ -1,14 +1,18 @@
 //! The test that a command line of IOR describes.
 
-use crate::hpc::Own;
+use crate::hpc::{Own, nodes};
 use record::with_defaults;
 
 with_defaults! {
     /// The test that a command line of IOR describes.
     #[derive(Clone, Debug, PartialEq)]
     pub struct IorCommand {
-        /// `-N`: tasks, all on this machine.
+        /// `-N`: tasks: workers of this machine, or ranks.
         pub tasks: u32 = 1,
+        /// The number of hosts that they are on.
+        pub nodes: u32 = 1,
+        /// How many tasks further the first one of another host is; 0 with one host.
+        pub next_node: u32,
         /// `-b`: bytes that a task has side by side in a segment.
         pub block: u64 = 1 << 20,
         /// `-t`: bytes of each call.
@@ -153,6 +157,16 @@ impl IorCommand {
     /// Bytes of all tasks together.
     pub fn aggregate(&self) -> u64 {
         u64::from(self.tasks).saturating_mul(self.per_task())
+    }
+
+    /// Tasks of each host, rounded up.
+    pub fn per_node(&self) -> u32 {
+        self.tasks.div_ceil(self.nodes.max(1))
+    }
+
+    /// Places the tasks on hosts, each by its name.
+    pub fn place_on(&mut self, hosts: &[String]) {
+        (self.nodes, self.next_node) = nodes(hosts);
     }
 
     /// Bytes of each task.

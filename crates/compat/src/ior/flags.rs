@@ -12,8 +12,8 @@ const HEAD: &str = "\
 Usage: fathom ior [-N TASKS] [OPTIONS]
 
 IOR's tests on fathom's engine: its phases, its tables, and below them what they leave out.
-Tasks are workers of this machine, as many as -N says; there is no MPI. A start by mpirun or srun
-with more than one rank is refused.
+Tasks are workers of this machine, as many as -N says. Started by mpirun they are its ranks, as with
+IOR: all of them, or the first -N.
 
 Examples:
   fathom ior -N 4 -b 64m -t 1m -F -e                  write and read a file for each of 4 tasks
@@ -178,9 +178,9 @@ const FLAGS: &[Flag<IorCommand>] = flags! {
     "M" "memoryPerNode" "SIZE" => refused(
         "no memory is occupied; --posix.odirect goes past the page cache",
     ),
-    /// tasks, all on this machine; 1
+    /// tasks; 1, or the ranks of mpirun
     "N" "numTasks" "N" => sets!(|call, text| call.tasks = hpc::tasks(text)?)
-        .note("workers of this machine"),
+        .note("workers of this machine, or ranks"),
     /// the file; a@b with -F deals the tasks out to both; testFile
     "o" "testFile" "FILE" => acts(Act::Set(file)),
     /// directives: the names in brackets, and those below
@@ -189,7 +189,7 @@ const FLAGS: &[Flag<IorCommand>] = flags! {
     "q" "quitOnError" => noted("is always so: no phase follows one with an error"),
     /// how many hosts away -C and -Z read; 1
     "Q" "taskPerNodeOffset" "N" => sets!(|call, text| call.task_offset = number(text)?)
-        .note("is shown; there is one host"),
+        .note("changes nothing on one host, as in IOR; not of -Z"),
     /// read
     "r" "readFile" => switch!(read),
     /// read and compare, in the time
@@ -218,7 +218,7 @@ const FLAGS: &[Flag<IorCommand>] = flags! {
     "z" "randomOffset" => counts!(random_offset),
     /// read what a drawn task wrote; -ZZ: each of them once
     "Z" "reorderTasksRandom" => counts!(reorder_random)
-        .note("moves tasks among those of this host, which share one page cache"),
+        .note("tasks of one host share one page cache"),
     /// the same as -N
     "tasks" "" "N" => sets!(|call, text| call.tasks = hpc::tasks(text)?).note("fathom's own"),
     /// open with O_DIRECT

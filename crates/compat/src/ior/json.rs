@@ -98,7 +98,7 @@ fn parameters(call: &IorCommand) -> Value {
         "transferSize": call.transfer,
         "segmentCount": call.segments,
         "numTasks": call.tasks,
-        "tasksPerNode": call.tasks,
+        "tasksPerNode": call.per_node(),
     })
 }
 
@@ -112,7 +112,7 @@ fn summary(call: &IorCommand, row: &Summary) -> Value {
         "blockSize": call.block,
         "transferSize": call.transfer,
         "numTasks": call.tasks,
-        "tasksPerNode": call.tasks,
+        "tasksPerNode": call.per_node(),
         "repetitions": call.repetitions,
         "filePerProc": u8::from(call.per_process),
         "reorderTasks": u8::from(call.reorder),

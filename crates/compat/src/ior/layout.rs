@@ -2,7 +2,8 @@
 //!
 //! # Rules
 //! - A shared file has segments of a block for each task; a file of a task has its blocks in a row.
-//! - `-C` shifts readers by the tasks of a host. On one host that is a whole turn: nothing moves.
+//! - `-C` shifts readers by the tasks of a host, as many hosts further as -Q says; -W by one more. On one
+//!   host that is a whole turn: nothing moves.
 //! - `-Z` shifts each reader by a number of its own, `-ZZ` by one permutation of all.
 //! - `-z` shuffles the transfers of a block, the same way in each segment. In a shared file each
 //!   transfer of a segment goes to a task that is drawn. `-zz` reads each block at a drawn place.
@@ -37,6 +38,12 @@ pub(super) fn owners(call: &IorCommand, phase: Phase, seed: u64) -> Vec<u32> {
     }
     let mut draw = Draw::new(seed);
     match call.reorder_random {
+        0 if call.reorder => {
+            let nodes = call.task_offset + u64::from(phase == Phase::Check);
+            let shift = nodes.wrapping_mul(call.next_node.into()) % u64::from(call.tasks);
+            let shifted = |task: u32| ((u64::from(task) + shift) % u64::from(call.tasks)) as u32;
+            own.into_iter().map(shifted).collect()
+        }
         0 => own,
         1 => {
             let shifted = |task: u32| (task + draw.below(call.tasks.into()) as u32) % call.tasks;
@@ -132,6 +139,23 @@ pub(super) fn listed(call: &IorCommand) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn readers_move_to_the_tasks_of_the_next_host() {
+        let hosts = |names: &str| names.chars().map(String::from).collect::<Vec<_>>();
+        let owned = |names: &str, task_offset: u64, phase: Phase| {
+            let mut call =
+                IorCommand { tasks: 4, reorder: true, task_offset, ..IorCommand::default() };
+            call.place_on(&hosts(names));
+            owners(&call, phase, 1)
+        };
+        assert_eq!(owned("aabb", 1, Phase::Read), [2, 3, 0, 1]);
+        assert_eq!(owned("abab", 1, Phase::Read), [1, 2, 3, 0]);
+        assert_eq!(owned("abcd", 2, Phase::Read), [2, 3, 0, 1]);
+        assert_eq!(owned("abcd", 1, Phase::Check), [2, 3, 0, 1]);
+        assert_eq!(owned("aabb", 1, Phase::Write), [0, 1, 2, 3]);
+        assert_eq!(owned("aaaa", 1, Phase::Read), [0, 1, 2, 3]);
+    }
 
     fn call(tasks: u32) -> IorCommand {
         let (block, transfer) = (16 << 10, 4 << 10);

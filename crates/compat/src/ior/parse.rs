@@ -30,12 +30,6 @@ pub(super) fn finish(call: &mut IorCommand) -> Result<(), Usage> {
     check_order(call)?;
     check_data(call)?;
     check_files(call)?;
-    if call.reorder {
-        call.notes.push(
-            "-C: all tasks are on one host, so each reads what it wrote itself; -ZZ moves them"
-                .into(),
-        );
-    }
     if call.is_stamped() && call.packet != Packet::Timestamp {
         call.notes.push("-l: data that -W, -R or -G stamps is not filled another way".into());
     }

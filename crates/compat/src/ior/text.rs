@@ -110,9 +110,9 @@ pub(super) fn options(call: &IorCommand) -> Vec<(&'static str, String)> {
         all.push(("task offset", call.task_offset.to_string()));
     }
     all.extend([
-        ("nodes", "1".into()),
+        ("nodes", call.nodes.to_string()),
         ("tasks", call.tasks.to_string()),
-        ("clients per node", call.tasks.to_string()),
+        ("clients per node", call.per_node().to_string()),
         ("memoryBuffer", "CPU".into()),
         ("dataAccess", "CPU".into()),
         ("GPUDirect", "0".into()),

@@ -1,14 +1,20 @@
 //! The test that a command line of mdtest describes.
 
-use crate::hpc::Own;
+use crate::hpc::{Own, nodes};
 use record::with_defaults;
 
 with_defaults! {
     /// The test that a command line of mdtest describes.
     #[derive(Clone, Debug, PartialEq)]
     pub struct MdtestCommand {
-        /// `--tasks`: all on this machine.
+        /// `--tasks`: workers of this machine, or ranks.
         pub tasks: u32 = 1,
+        /// The number of hosts that they are on.
+        pub nodes: u32 = 1,
+        /// How many tasks further the first one of another host is; 0 with one host.
+        pub next_node: u32,
+        /// A digit for each task: 1 if it is on the host of the first one. Empty: all are.
+        pub node_map: String,
         /// `-n`: items of each task; 0: as many as `-I` gives.
         pub items: u64,
         /// `-I`: items of each task in each directory; 0: as many as `-n` gives.
@@ -116,6 +122,13 @@ impl Phase {
 }
 
 impl MdtestCommand {
+    /// Places the tasks on hosts, each by its name.
+    pub fn place_on(&mut self, hosts: &[String]) {
+        (self.nodes, self.next_node) = nodes(hosts);
+        let digit = |host: &String| if host == &hosts[0] { '1' } else { '0' };
+        self.node_map = hosts.iter().map(digit).collect();
+    }
+
     /// The phases of an iteration, in order.
     pub fn phases(&self) -> Vec<Phase> {
         let (directories, files) = (!self.files_only, !self.directories_only);

@@ -11,8 +11,8 @@ const HEAD: &str = "\
 Usage: fathom mdtest --tasks=N [OPTIONS]
 
 mdtest's tests on fathom's engine: its phases, its summary, and below it what it leaves out.
-Tasks are workers of this machine, as many as --tasks says; there is no MPI. A start by mpirun or
-srun with more than one rank is refused.
+Tasks are workers of this machine, as many as --tasks says. Started by mpirun they are its ranks, as
+with mdtest: all of them, or the first --tasks.
 
 Examples:
   fathom mdtest --tasks=4 -n 1000 -d /data/md               1000 directories and files of each task
@@ -71,9 +71,9 @@ const WEAR_OUT: &str = "tasks end at their own count; -n and -I say how many ite
 const TASKS: &str = "one call has one number of tasks; give --tasks";
 
 const FLAGS: &[Flag<MdtestCommand>] = flags! {
-    /// tasks, all on this machine; 1
+    /// tasks; 1, or the ranks of mpirun
     "tasks" "" "N" => sets!(|call, text| call.tasks = hpc::tasks(text)?)
-        .note("fathom's own, in place of mpirun: workers of this machine"),
+        .note("fathom's own: workers of this machine, or ranks"),
     /// POSIX
     "a" "" "API" => acts(Act::Set(api)).note("POSIX; others are refused"),
     /// directories in each directory of the tree; 1

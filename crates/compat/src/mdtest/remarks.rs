@@ -63,6 +63,9 @@ fn cache(call: &MdtestCommand) -> Option<&'static str> {
     if !call.phases().iter().any(|phase| asks.contains(phase)) {
         return None;
     }
+    if call.create && call.stride > 0 && call.nodes > 1 {
+        return None;
+    }
     Some(match (call.create, call.stride) {
         (true, 1..) => {
             "this host created what it stats and reads, so its own caches answer. -N moves each task to \

@@ -91,7 +91,8 @@ impl Mdtest {
             Phase::FileRead => ("file", 2),
             Phase::FileRemove => ("file", 3),
         };
-        let shift = u64::from(call.stride) * strides;
+        // A stride leads to the tasks of the next host, if there are several.
+        let shift = u64::from(call.stride) * u64::from(call.next_node.max(1)) * strides;
         let owner = ((u64::from(task) + shift) % u64::from(call.tasks)) as u32;
         let groups = call.groups(owner, iteration);
         let shuffles = call.random && strides == 1;

@@ -43,11 +43,8 @@ impl Table<'_> {
         let tasks = call.tasks;
         let mut out = format!(
             "-- started at {} --\n\nmdtest-{VERSION}-fathom-{} was launched with {tasks} total \
-             task(s) on 1 node(s)\nCommand line used: {}\nNodemap: {}\n",
-            banner.began,
-            banner.version,
-            banner.command,
-            "1".repeat(tasks as usize)
+             task(s) on {} node(s)\nCommand line used: {}\nNodemap: {}\n",
+            banner.began, banner.version, call.nodes, banner.command, call.node_map
         );
         out += &format!("{:<20}: {}\n", "Path", call.directory);
         out += &hpc::filesystem_line(banner.capacity);

@@ -4,6 +4,7 @@ mod files;
 
 use super::remarks;
 use crate::output::{Output, say};
+use crate::ranks;
 use crate::suites::{self, SuiteOptions};
 use anyhow::{Context, Result};
 use archive::Choice;
@@ -21,6 +22,8 @@ use std::time::{Duration, Instant};
 use suite::{Step, Suite};
 
 const KIND: &str = "ior";
+/// The option that says how many tasks there are.
+const TASKS: &str = "--tasks=";
 
 /// Measures and reports.
 pub fn main(words: &[String]) -> u8 {
@@ -29,23 +32,31 @@ pub fn main(words: &[String]) -> u8 {
 
 fn run_words(words: &[String]) -> Result<u8> {
     engine::prepare_clock();
-    match parse(words).map_err(remarks::refused)? {
-        Request::Help => Output::Stdout.write(&help()).map(|()| 0),
-        Request::Run(call) => {
-            remarks::refuse_ranks(KIND, "-N ")?;
-            run(&call, &format!("ior {}", words.join(" ")))
+    let runner = Runner::new(false);
+    ranks::with_ranks(&runner, || {
+        let all = remarks::words_for_ranks(words, TASKS, &runner);
+        match parse(&all).map_err(remarks::refused)? {
+            Request::Help => Output::Stdout.write(&help()).map(|()| 0),
+            Request::Run(mut call) => {
+                call.place_on(&remarks::hosts_of(call.tasks, TASKS, &runner)?);
+                if call.reorder && call.nodes == 1 {
+                    let note = "-C: all tasks are on one host, so each reads what it wrote itself; -ZZ \
+                                moves them";
+                    call.notes.push(note.into());
+                }
+                run(&call, &format!("ior {}", words.join(" ")), &runner)
+            }
         }
-    }
+    })
 }
 
-fn run(call: &IorCommand, command: &str) -> Result<u8> {
+fn run(call: &IorCommand, command: &str, runner: &Runner) -> Result<u8> {
     let own = &call.own;
     let archive = RunArchive::for_set(Choice::from_options(None, own.no_archive), KIND, 0)
         .with_record_file(own.record.clone().map(PathBuf::from));
     archive.check_record_file()?;
     remarks::print_notes(KIND, &call.notes);
-    let runner = Runner::new(false);
-    let (files, facts) = Files::check(call, &runner)?;
+    let (files, facts) = Files::check(call, runner)?;
     let seed = runner::fresh_seed();
     let options = SuiteOptions {
         with_serials: own.with_serials,
@@ -54,21 +65,23 @@ fn run(call: &IorCommand, command: &str) -> Result<u8> {
         no_progress: call.format == Format::Text && call.summary_file.is_none(),
         terminology: TERMINOLOGY,
         left_behind: files.left_behind(),
+        ranks: Some(call.tasks),
+        job_of_rank: Some("task.".into()),
         ..SuiteOptions::default()
     };
     let mut suite = Ior::new(call, seed);
     // Errors must show before a file is removed.
     if let Some(first) = suite.next() {
-        runner.plan(&suites::invocation(&first, &runner, &options)?)?;
+        runner.plan(&suites::invocation(&first, runner, &options)?)?;
     }
-    let banner = banner(call, command, &runner, &facts);
+    let banner = banner(call, command, runner, &facts);
     let mut printer = Printer::new(call)?;
     printer.print(&Table(call).head(&banner))?;
     let (outcome, started) = (Outcome::default(), Instant::now());
     let mut task = IorTask { suite, outcome, call, files, options: &options, printer, started };
     let mut set = runner::empty_set(KIND, seed);
     let mut archive = archive.with_seed(seed);
-    let end = suites::run_task(&mut task, &runner, &options, &mut set, &mut archive);
+    let end = suites::run_task(&mut task, runner, &options, &mut set, &mut archive);
     // A signal between two runs is in no record. The results before an error are still shown.
     task.outcome.interrupted_by =
         task.outcome.interrupted_by.or(end.as_ref().copied().unwrap_or_default());

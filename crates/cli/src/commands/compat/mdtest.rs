@@ -2,6 +2,7 @@
 
 use super::remarks;
 use crate::output::Output;
+use crate::ranks;
 use crate::suites::{self, SuiteOptions};
 use anyhow::{Context, Result};
 use archive::Choice;
@@ -19,6 +20,8 @@ use std::{fs, io};
 use suite::{Step, Suite};
 
 const KIND: &str = "mdtest";
+/// The option that says how many tasks there are.
+const TASKS: &str = "--tasks=";
 
 /// Measures and reports.
 pub fn main(words: &[String]) -> u8 {
@@ -27,23 +30,26 @@ pub fn main(words: &[String]) -> u8 {
 
 fn run_words(words: &[String]) -> Result<u8> {
     engine::prepare_clock();
-    match parse(words).map_err(remarks::refused)? {
-        Request::Help => Output::Stdout.write(&help()).map(|()| 0),
-        Request::Run(call) => {
-            remarks::refuse_ranks(KIND, "--tasks=")?;
-            run(&call, &format!("mdtest {}", words.join(" ")))
+    let runner = Runner::new(false);
+    ranks::with_ranks(&runner, || {
+        let all = remarks::words_for_ranks(words, TASKS, &runner);
+        match parse(&all).map_err(remarks::refused)? {
+            Request::Help => Output::Stdout.write(&help()).map(|()| 0),
+            Request::Run(mut call) => {
+                call.place_on(&remarks::hosts_of(call.tasks, TASKS, &runner)?);
+                run(&call, &format!("mdtest {}", words.join(" ")), &runner)
+            }
         }
-    }
+    })
 }
 
-fn run(call: &MdtestCommand, command: &str) -> Result<u8> {
+fn run(call: &MdtestCommand, command: &str, runner: &Runner) -> Result<u8> {
     let own = &call.own;
     let archive = RunArchive::for_set(Choice::from_options(None, own.no_archive), KIND, 0)
         .with_record_file(own.record.clone().map(PathBuf::from));
     archive.check_record_file()?;
     remarks::print_notes(KIND, &call.notes);
     check(call)?;
-    let runner = Runner::new(false);
     let seed = runner::fresh_seed();
     let options = SuiteOptions {
         with_serials: own.with_serials,
@@ -54,16 +60,18 @@ fn run(call: &MdtestCommand, command: &str) -> Result<u8> {
             true => format!(" and leaves {}", call.directory),
             false => String::new(),
         },
+        ranks: Some(call.tasks),
+        job_of_rank: Some("task.".into()),
         ..SuiteOptions::default()
     };
     let table = Table(call);
-    Output::Stdout.write(&table.head(&banner(call, command, &runner)))?;
+    Output::Stdout.write(&table.head(&banner(call, command, runner)))?;
     let (suite, outcome) = (Mdtest::new(call, seed), Outcome::default());
     let missing = call.directory.split('@').filter(|top| !Path::new(top).exists()).collect();
     let mut task = MdtestTask { suite, outcome, call, options: &options, missing };
     let mut set = runner::empty_set(KIND, seed);
     let mut archive = archive.with_seed(seed);
-    let end = suites::run_task(&mut task, &runner, &options, &mut set, &mut archive);
+    let end = suites::run_task(&mut task, runner, &options, &mut set, &mut archive);
     // A signal between two runs is in no record. The results before an error are still shown.
     task.outcome.interrupted_by =
         task.outcome.interrupted_by.or(end.as_ref().copied().unwrap_or_default());

@@ -4,7 +4,7 @@ use crate::error::exit_code;
 use crate::output::{describe, say};
 use anyhow::Result;
 use compat::{Fault, Usage};
-use host::{Launcher, TargetQuery};
+use host::TargetQuery;
 use job::Invocation;
 use plan::PlanError;
 use record::{Facts, Message, RunRecord, Terminology};
@@ -52,18 +52,22 @@ pub fn capacity(facts: &Facts, path: &str) -> Option<(u64, u64)> {
     Some((filesystem.total.0, filesystem.total.0.saturating_sub(filesystem.free.0)))
 }
 
-/// Refuses to be one of several ranks: each would measure by itself, in the same files. `flag` says
-/// how many tasks there are.
+/// The command line for the ranks that a launcher started: without a number of tasks, each is a task.
+pub fn words_for_ranks(words: &[String], flag: &str, runner: &Runner) -> Vec<String> {
+    let number = runner.team().map(|hosts| format!("{flag}{}", hosts.len()));
+    number.into_iter().chain(words.iter().cloned()).collect()
+}
+
+/// The hosts of the first so many tasks. Without ranks all are on this one.
 ///
 /// # Errors
-/// When a launcher started several ranks.
-pub fn refuse_ranks(tool: &str, flag: &str) -> Result<()> {
-    match Launcher::of_this_process() {
-        None => Ok(()),
-        Some(Launcher { variable, ranks, .. }) => Err(Refusal::usage(format!(
-            "{tool}: {variable}={ranks}: several ranks were started, and fathom {tool} runs on one \
-             host without MPI; start it once, with {flag}{ranks}"
-        ))),
+/// When fewer ranks were started.
+pub fn hosts_of(tasks: u32, flag: &str, runner: &Runner) -> Result<Vec<String>> {
+    match runner.team() {
+        None => Ok(vec![runner.machine().hostname.clone(); tasks as usize]),
+        Some(hosts) => hosts.get(..tasks as usize).map(<[_]>::to_vec).ok_or_else(|| {
+            Refusal::usage(format!("{flag}{tasks}: only {} ranks were started", hosts.len()))
+        }),
     }
 }
 

@@ -34,7 +34,7 @@ pub fn check(jobs: &CellJobs, design: &Design, runner: &Runner) -> Result<Invoca
     let first = jobs.parse(&design.at(0), &CellSetup::default())?;
     check_settings(&first).map_err(Refusal::usage)?;
     check_targets(design)?;
-    check_ranks(design, runner.team_size())?;
+    check_ranks(design, runner.team().map(<[_]>::len))?;
     settings::check(design, jobs)?;
     // Targets on a filesystem that does not exist yet cannot be planned.
     if !settings::varies(design, |setting| setting == Setting::Fs) {
@@ -97,7 +97,7 @@ fn check_targets(design: &Design) -> Result<()> {
 }
 
 /// Checks numbers of ranks against those that a launcher started.
-fn check_ranks(design: &Design, started: Option<u32>) -> Result<()> {
+fn check_ranks(design: &Design, started: Option<usize>) -> Result<()> {
     if started.is_some() && settings::varies(design, |_| true) {
         return Err(Refusal::usage(
             "--vary: settings of the machine are changed on one host; vary them without several ranks",
@@ -107,7 +107,7 @@ fn check_ranks(design: &Design, started: Option<u32>) -> Result<()> {
     for value in dimensions.flat_map(|dimension| &dimension.values) {
         let expected = match (value.parse::<u32>(), started) {
             (Ok(1..), None) => "start the sweep with mpirun, which starts the ranks",
-            (Ok(1..), Some(most)) if value.parse().is_ok_and(|number: u32| number <= most) => {
+            (Ok(1..), Some(most)) if value.parse().is_ok_and(|number: usize| number <= most) => {
                 continue;
             }
             (Ok(1..), Some(_)) => "not so many ranks were started",
