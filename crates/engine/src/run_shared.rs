@@ -40,8 +40,8 @@ pub type RunDelay = Box<dyn Fn(u32) -> Option<Nanos> + Send + Sync>;
 pub type PrepareMachine =
     Box<dyn Fn(&Worker, u32) -> Result<(), (&'static str, io::Error)> + Send + Sync>;
 
-/// Called with the thread id of each worker of the run; 0: it does not run.
-pub type PhaseStarts = Box<dyn Fn(&[u32]) + Send + Sync>;
+/// Called with the number of the phase, and the thread id of each worker of the run; 0: it does not run.
+pub type PhaseStarts = Box<dyn Fn(u32, &[u32]) + Send + Sync>;
 
 /// Functions that the engine's caller provides.
 pub struct HostHooks {
@@ -124,9 +124,9 @@ impl RunShared {
     }
 
     /// Tells the caller that the I/O of a phase begins.
-    pub fn phase_starts(&self) {
+    pub fn phase_starts(&self, phase: u32) {
         let tids: Vec<u32> = self.live.iter().map(LiveWorker::tid).collect();
-        (self.hooks.phase_starts)(&tids);
+        (self.hooks.phase_starts)(phase, &tids);
     }
 
     pub(crate) fn gate_context(&self) -> GateContext<'_> {

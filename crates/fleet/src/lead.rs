@@ -6,7 +6,7 @@ use crate::liveness::Liveness;
 use crate::member::{BRISK, CALM, DRAIN_MAX, sign_interval};
 use crate::message::{Enrolment, Hello, Message, Task};
 use crate::part::{GroupTime, Part, TimedResult};
-use crate::state::{Command, Event, Farewell, Orders, Settings, Shared};
+use crate::state::{Command, Event, Farewell, LAID_OUT, Orders, Settings, Shared};
 use record::{ClockComparison, FleetCosts, Nanos, RankRecord, RankState};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -506,17 +506,16 @@ impl<'a> Lead<'a> {
         Ok(())
     }
 
-    /// Lets all ranks on once all have reached the same.
+    /// Lets ranks on once all wait: up to the earliest barrier that one of them waits for.
     fn release(&mut self) -> Result<(), String> {
-        let next = self.released + 1;
-        let mut active = self.ranks.iter().filter(|rank| rank.is_active()).peekable();
-        if active.peek().is_none() || !active.all(|rank| rank.reached >= next) {
+        let reached = self.ranks.iter().filter(|rank| rank.is_active()).map(|rank| rank.reached);
+        let Some(next) = reached.min().filter(|earliest| *earliest > self.released) else {
             return Ok(());
-        }
+        };
         self.released = next;
-        // At the first barrier the files are laid out; workers start from the second on.
+        // Workers start at the barriers after the layout.
         let lead_time = (LEAD_TIME * (1 + self.ranks.len() as u32 / 20)).min(LEAD_TIME_MAX);
-        let at = (next > 1).then(|| self.exchange.now() + lead_time.as_nanos() as u64);
+        let at = (next > LAID_OUT).then(|| self.exchange.now() + lead_time.as_nanos() as u64);
         for number in 1..self.ranks.len() {
             let rank = &self.ranks[number];
             if !rank.is_active() {
@@ -531,7 +530,7 @@ impl<'a> Lead<'a> {
         let instant = at.map(|at| instant_of(self.exchange, at));
         self.shared.release(next, instant);
         self.is_running = at.is_some();
-        if next == 2 {
+        if at.is_some() && self.costs.start.0 == 0 {
             self.costs.start = Nanos(lead_time.as_nanos() as u64);
         }
         Ok(())

@@ -6,7 +6,7 @@ use crate::lead::Lead;
 use crate::member::Member;
 use crate::message::{Enrolment, Task};
 use crate::part::OwnResult;
-use crate::state::{Command, Event, Farewell, Orders, Settings, Shared, Sum};
+use crate::state::{Command, Event, Farewell, LAID_OUT, Orders, Settings, Shared, Sum};
 use runner::StartGate;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -22,6 +22,10 @@ const LEAVE_MAX: Duration = Duration::from_secs(10);
 /// How long a rank waits for rank 0 to end all, when some are lost.
 const ALONE_MAX: Duration = Duration::from_secs(1);
 
+/// Numbers of barriers that each phase has, for jobs in it that wait for others. A rank without jobs in a
+/// phase waits for the barrier of its next one.
+const STARTS_OF_PHASE: u32 = 1 << 12;
+
 /// The gate of a rank's run.
 struct RankGate {
     shared: Arc<Shared>,
@@ -31,9 +35,9 @@ struct RankGate {
 impl RankGate {
     /// Waits until all ranks are here. The thread of the exchange ends every wait: it releases the
     /// barrier once the others have come or are lost, and opens the gate if it ends itself.
-    fn wait(&self) -> Option<Instant> {
+    fn wait(&self, least: u32) -> Option<Instant> {
         let mut gate = self.shared.gate();
-        gate.asked += 1;
+        gate.asked = (gate.asked + 1).max(least);
         let barrier = gate.asked;
         let commands = self.commands.lock().unwrap_or_else(PoisonError::into_inner);
         if commands.send(Command::Reached(barrier)).is_err() {
@@ -48,11 +52,11 @@ impl RankGate {
 
 impl StartGate for RankGate {
     fn laid_out(&self) {
-        self.wait();
+        self.wait(LAID_OUT);
     }
 
-    fn set_up(&self) -> Option<Instant> {
-        self.wait()
+    fn set_up(&self, phase: u32) -> Option<Instant> {
+        self.wait(LAID_OUT + 1 + phase * STARTS_OF_PHASE)
     }
 }
 

@@ -16,6 +16,9 @@ pub struct Settings {
     pub host: String,
 }
 
+/// The number of the barrier after the layout; those at which workers start have larger ones.
+pub(crate) const LAID_OUT: u32 = 1;
+
 /// What a rank is to do.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Orders {

@@ -122,7 +122,7 @@ fn start(
         assert!(matches!(orders, Orders::Run(_)), "{orders:?}");
         let (gate, origin) = (fleet.gate(), Instant::now());
         gate.laid_out();
-        let started = gate.set_up().unwrap_or_else(Instant::now);
+        let started = gate.set_up(0).unwrap_or_else(Instant::now);
         match part {
             Part::DiesRunning => switch.kill(),
             Part::Hangs => std::thread::sleep(3 * timeout),
@@ -255,7 +255,7 @@ fn take_part(fleet: &Fleet) -> Result<Option<Sum>, String> {
     assert!(beside.iter().all(|other| *other != process && other % 2 == process % 2), "{beside:?}");
     let (gate, origin) = (fleet.gate(), Instant::now());
     gate.laid_out();
-    let started = gate.set_up().unwrap_or_else(Instant::now);
+    let started = gate.set_up(0).unwrap_or_else(Instant::now);
     fleet.finish(Some(result(fleet.rank, origin, started)), || None)
 }
 
@@ -317,4 +317,33 @@ fn a_rank_that_dies_at_any_moment_hangs_nobody() {
             scope.spawn(case);
         }
     });
+}
+
+#[test]
+fn a_rank_without_jobs_in_a_phase_waits_for_its_next_one() {
+    let phases = |rank| if rank == 1 { &[1][..] } else { &[0, 1][..] };
+    let rank = move |exchange: ThreadExchange| {
+        let settings = Settings { timeout: LONG, host: String::new() };
+        let fleet = Fleet::join(|| Ok(Box::new(exchange)), settings).unwrap();
+        match fleet.is_lead() {
+            true => fleet.announce(Task { ranks: vec![0, 1, 2], body: String::new() }).unwrap(),
+            false => drop(fleet.next_task()),
+        }
+        fleet.enrol(Enrolment::default()).unwrap();
+        let (gate, origin) = (fleet.gate(), Instant::now());
+        gate.laid_out();
+        let starts: Vec<_> =
+            phases(fleet.rank).iter().map(|phase| (*phase, gate.set_up(*phase).unwrap())).collect();
+        fleet.finish(Some(result(fleet.rank, origin, origin)), || None).unwrap();
+        if fleet.is_lead() {
+            fleet.leave(0);
+        }
+        starts
+    };
+    let threads: Vec<_> =
+        ranks(&in_step(3)).into_iter().map(|(exchange, _)| spawn(move || rank(exchange))).collect();
+    let starts: Vec<_> = threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect();
+    let of = |phase| starts.iter().filter(move |start| start.0 == phase).map(|start| start.1);
+    assert_eq!((of(0).count(), of(1).count()), (2, 3));
+    assert!(of(0).max().unwrap() < of(1).min().unwrap(), "{starts:?}");
 }

@@ -149,10 +149,36 @@ pub struct Identity {
     pub stonewall: bool,
     /// `wait_for`: name of the job to wait for.
     pub wait_for: Option<String>,
+    /// `hosts`: patterns of the names of hosts that run it; empty: all do.
+    pub hosts: Vec<String>,
     /// `exitall`: when it ends, other jobs end as well.
     pub exitall: bool,
     /// `exit_what`: which others.
     pub exit_what: ExitScope,
+}
+
+impl Identity {
+    /// Whether a host of this name runs it.
+    pub fn is_for(&self, host: &str) -> bool {
+        self.hosts.is_empty() || self.hosts.iter().any(|pattern| is_like(host, pattern))
+    }
+}
+
+/// Whether a name fits a pattern with '*' for any characters and '?' for one.
+fn is_like(name: &str, pattern: &str) -> bool {
+    let mut rest = name.chars();
+    match (pattern.chars().next(), rest.next()) {
+        (None, first) => first.is_none(),
+        (Some('*'), _) => {
+            let tails = name.char_indices().map(|(at, _)| &name[at..]).chain([""]);
+            let pattern = pattern.trim_start_matches('*');
+            pattern.is_empty() || tails.into_iter().any(|tail| is_like(tail, pattern))
+        }
+        (Some(wanted), Some(found)) if wanted == '?' || wanted == found => {
+            is_like(rest.as_str(), &pattern[wanted.len_utf8()..])
+        }
+        _ => false,
+    }
 }
 
 /// Options as typed: canonical names, values unexpanded where fio keeps them so.
@@ -162,4 +188,21 @@ pub struct JobOptions {
     pub global: Vec<(String, String)>,
     /// Of its own section.
     pub own: Vec<(String, String)>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_are_named_by_patterns() {
+        let is_for = |patterns: &[&str], host: &str| {
+            let hosts = patterns.iter().map(|pattern| (*pattern).to_owned()).collect();
+            Identity { hosts, ..Identity::default() }.is_for(host)
+        };
+        assert!(is_for(&[], "a") && is_for(&["b", "a"], "a") && !is_for(&["b"], "a"));
+        assert!(is_for(&["node*"], "node12") && is_for(&["node?2"], "node12"));
+        assert!(!is_for(&["node?"], "node12") && !is_for(&["*3"], "node12"));
+        assert!(is_for(&["*d*1*"], "node12") && is_for(&["**"], "") && !is_for(&["?"], ""));
+    }
 }

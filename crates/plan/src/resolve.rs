@@ -41,7 +41,13 @@ pub fn resolve(jobs: &[Job], facts: &Facts, policy: &Policy) -> Result<Plan, Pla
     let mut reports = Reports::default();
     let all: u64 = if counted { jobs.iter().map(clones).sum() } else { 0 };
     let mut workers: Vec<Worker> = Vec::with_capacity(all as usize);
-    for (index, (job, slot)) in jobs.iter().zip(&slots).enumerate() {
+    let is_own = |job: &Job| job.identity.is_for(&facts.hostname);
+    if let Some(first) = jobs.first().filter(|_| !jobs.iter().any(is_own)) {
+        diagnostics.warn(first, format!("hosts: no job is for this host, {}", facts.hostname));
+    }
+    for (index, (job, slot)) in
+        jobs.iter().zip(&slots).enumerate().filter(|(_, (job, _))| is_own(job))
+    {
         let blocks = check_job(job, facts, policy, &mut diagnostics);
         let template = template(job, index as u32, slot, &blocks, facts, &mut diagnostics);
         let clones = Clones {

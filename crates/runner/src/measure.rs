@@ -170,8 +170,8 @@ fn at_phase_starts(
     layers: Option<Arc<LayerTimer>>,
     gate: Option<Arc<dyn StartGate>>,
 ) -> PhaseStarts {
-    Box::new(move |tids| {
-        let at = gate.as_ref().and_then(|gate| gate.set_up());
+    Box::new(move |phase, tids| {
+        let at = gate.as_ref().and_then(|gate| gate.set_up(phase));
         samples.take();
         layers.iter().for_each(|timer| timer.phase_starts(tids));
         at.into_iter().for_each(wait_until);

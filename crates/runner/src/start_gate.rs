@@ -11,8 +11,9 @@ pub trait StartGate: Send + Sync {
     /// The files are laid out. Returns when the workers may be set up.
     fn laid_out(&self);
 
-    /// The workers of a phase are set up. Returns the moment at which to start; `None`: at once.
-    fn set_up(&self) -> Option<Instant>;
+    /// Workers of a phase (its number, from 0) are set up. Returns the moment at which to start; `None`: at
+    /// once.
+    fn set_up(&self, phase: u32) -> Option<Instant>;
 }
 
 /// Others that make a run at the same time as parts of one measurement.

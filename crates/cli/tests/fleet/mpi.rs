@@ -436,3 +436,36 @@ fn tasks_of_mdtest_are_ranks() {
         assert!((ran.out + &ran.err).contains("--tasks=3: only 2 ranks were started"));
     }
 }
+
+#[test]
+fn jobs_run_on_the_hosts_that_are_named_and_phases_wait_for_all() {
+    let _alone = alone();
+    let text = "[global]\nrw=write\nsize=256k\n\
+        [first]\nhosts=h0\nfilename=first.$rank\nrate=1m\n\
+        [second]\nstonewall\nhosts=x,*1\nfilename=second.$rank\n\
+        [third]\nstonewall\nfilename=third.$rank\n";
+    for launcher in LAUNCHERS {
+        let directory = scratch();
+        std::fs::write(directory.path().join("a.fio"), text).unwrap();
+        let line = ["run", "a.fio", "--no-archive", "--record=r.json"];
+        all_ranks(launcher, 4, directory.path(), TWO_HOSTS, &line).expect(0);
+        let files = names(directory.path());
+        let expected = ["a.fio", "first.0", "first.2", "r.json", "second.1", "second.3"];
+        let all = expected.map(str::to_owned).into_iter();
+        let all = all.chain((0..4).map(|rank| format!("third.{rank}")));
+        assert_eq!(files, all.collect::<Vec<_>>());
+        let record = formats::load(&directory.path().join("r.json")).unwrap();
+        let of = |name: &str| record.jobs.iter().find(|job| job.name == name).unwrap();
+        let workers = ["first", "second", "third"].map(|name| of(name).summed().workers);
+        assert_eq!(workers, [2, 2, 4]);
+        // The first takes a quarter of a second; nobody starts before it has ended.
+        assert!(of("second").started >= of("first").ended, "{:?}", of("second").started);
+        assert!(of("third").started >= of("second").ended, "{:?}", of("third").started);
+    }
+    let directory = scratch();
+    let alone =
+        ["run", "--name=a", "--hosts=elsewhere", "--filename=a", "--size=4k", "--no-archive"];
+    let ran = run(Command::new(FATHOM).args(alone).current_dir(directory.path()));
+    assert!(ran.err.contains("hosts: no job is for this host"), "{}{}", ran.code, ran.err);
+    assert!(names(directory.path()).is_empty());
+}

@@ -179,7 +179,8 @@ impl<'a> Supervisor<'a> {
             }
         }
         self.wait_until_ready(batch, starts.len());
-        shared.phase_starts();
+        let phase = batch.first().map_or(0, |index| shared.plan.workers[*index].start.phase);
+        shared.phase_starts(phase);
         starts.iter().for_each(|start| {
             // A worker that failed during set-up has closed its end.
             let _ = start.send(());

@@ -37,6 +37,15 @@ pub(super) const ROWS: &[OptionDef] = rows! {
     /// earlier jobs, use stonewall.
     "wait_for" => text(Job).sets(field!(identity.wait_for)),
 
+    /// Hosts that run the job, split by commas
+    ///
+    /// A name may have '*' for any characters and '?' for one. Other hosts leave the job out: the
+    /// ranks of mpirun share one job file. Without it, every host runs the job.
+    "hosts" => text(Job).sets_with(|job, v| {
+        job.identity.hosts = v.text().split(',').map(|name| name.trim().to_owned()).collect();
+        Ok(())
+    }),
+
     /// Files or devices to work on, split by colons
     ///
     /// Clones and jobs that name the same path share it. With several paths, size is divided among
