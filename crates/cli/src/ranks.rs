@@ -18,7 +18,7 @@ use engine::{Mpi, MpiFamily};
 use fleet::{DEFAULT_TIMEOUT, Exchange, Fleet, MpiExchange, Settings};
 use host::Launcher;
 use job::RankPlace;
-use runner::Runner;
+use runner::{Refusal, Runner};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use team::Ranks;
@@ -32,6 +32,8 @@ pub fn with_ranks(runner: &Runner, body: impl FnOnce() -> Result<u8>) -> Result<
     let Some(launcher) = Launcher::of_this_process() else { return body() };
     let fleet = join(runner, launcher, None)?;
     if !fleet.is_lead() {
+        // A signal comes to all ranks. Rank 0 ends the run, and reports.
+        runner.signals()?.catch_hang_up()?;
         return task::serve(runner, &fleet);
     }
     let fleet = Arc::new(Mutex::new(fleet));
@@ -40,6 +42,20 @@ pub fn with_ranks(runner: &Runner, body: impl FnOnce() -> Result<u8>) -> Result<
     let fleet = fleet.lock().unwrap_or_else(PoisonError::into_inner);
     fleet.leave(*code.as_ref().unwrap_or(&exit::ERRORS));
     code
+}
+
+/// Refuses to measure alone as one of several ranks: each would disturb the others.
+///
+/// # Errors
+/// When a launcher started several ranks, which have not joined.
+pub fn refuse_unjoined(runner: &Runner) -> Result<()> {
+    match Launcher::of_this_process().filter(|_| runner.team().is_none()) {
+        None => Ok(()),
+        Some(Launcher { variable, ranks, .. }) => Err(Refusal::usage(format!(
+            "{variable}={ranks}: several ranks were started, and this command measures by itself; start it \
+             without the launcher, or use fathom run, sweep, ior or mdtest"
+        ))),
+    }
 }
 
 /// Starts MPI with the library of the launcher, and waits for all ranks.

@@ -88,6 +88,7 @@ pub fn run_task(
     set: &mut RecordSet,
     archive: &mut RunArchive,
 ) -> Result<Option<i32>> {
+    ranks::refuse_unjoined(runner)?;
     let mut log =
         SuiteLog { progress: Progress::new(!options.no_progress), options, shown: Vec::new() };
     runner::run_suite(task, runner, set, archive, &mut log)

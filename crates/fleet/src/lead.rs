@@ -235,15 +235,16 @@ impl<'a> Lead<'a> {
         // The first run begins with the start of MPI.
         self.begin = if self.round == 1 { self.begin } else { now };
         for (number, rank) in self.ranks.iter_mut().enumerate() {
-            rank.begin_round(task.place(number as u32).is_some(), now);
+            rank.begin_round(task.ranks.binary_search(&(number as u32)).is_ok(), now);
         }
         (self.own, self.waited_since) = (None, None);
         (self.costs, self.released, self.is_running) = (FleetCosts::default(), 0, false);
         self.parts.clear();
         self.shared.reset();
-        for rank in task.ranks.iter().map(|rank| *rank as usize).filter(|rank| *rank > 0) {
-            if self.ranks[rank].lost.is_none() {
-                self.tell(rank, &Message::Task(task.clone()))?;
+        for number in 1..self.ranks.len() {
+            let assignment = task.assignment(number as u32);
+            if let Some(assignment) = assignment.filter(|_| self.ranks[number].lost.is_none()) {
+                self.tell(number, &Message::Task(assignment))?;
             }
         }
         Ok(())

@@ -25,6 +25,8 @@
 //! This crate prints nothing. All messages pass an [`Exchange`], which is MPI or, in tests, threads.
 
 mod clocks;
+#[cfg(test)]
+mod crowd;
 mod exchange;
 mod gather;
 mod lead;
@@ -42,7 +44,7 @@ mod tree;
 mod windows;
 
 pub use exchange::{Exchange, MpiExchange};
-pub use message::{Enrolment, Task};
+pub use message::{Assignment, Enrolment, Task};
 pub use part::OwnResult;
 pub use session::{DEFAULT_TIMEOUT, Fleet};
 pub use state::{Orders, Settings, Sum};

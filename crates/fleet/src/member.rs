@@ -1,7 +1,7 @@
 //! A rank other than 0.
 
 use crate::exchange::{Exchange, drain, instant_of};
-use crate::message::{Hello, Message, Task};
+use crate::message::{Assignment, Hello, Message};
 use crate::part::{Gather, Part, TimedResult};
 use crate::state::{Command, Event, Farewell, Orders, Settings, Shared};
 use crate::tree::Place;
@@ -124,7 +124,7 @@ impl<'a> Member<'a> {
     }
 
     /// Forgets the last run, and hands the next one to the program.
-    fn begin_round(&mut self, round: u32, task: Task) {
+    fn begin_round(&mut self, round: u32, task: Assignment) {
         (self.round, self.is_running) = (round, false);
         (self.result, self.gathering) = (None, None);
         self.early.clear();

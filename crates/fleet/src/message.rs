@@ -22,8 +22,8 @@ impl Hello {
     }
 }
 
-/// A run for ranks.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+/// A run for ranks, as rank 0 announces it.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Task {
     /// The ranks that take part, in ascending order; rank 0 is the first. Others wait for the next task.
     pub ranks: Vec<u32>,
@@ -32,10 +32,23 @@ pub struct Task {
 }
 
 impl Task {
-    /// The place of a rank among those that take part, from 0.
-    pub fn place(&self, rank: u32) -> Option<u32> {
-        self.ranks.binary_search(&rank).ok().map(|place| place as u32)
+    /// What a rank has to do in it; `None` if it does not take part.
+    pub fn assignment(&self, rank: u32) -> Option<Assignment> {
+        let place = self.ranks.binary_search(&rank).ok()?;
+        let (place, ranks) = (place as u32, self.ranks.len() as u32);
+        Some(Assignment { place, ranks, body: self.body.clone() })
     }
+}
+
+/// The part of a rank in a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Assignment {
+    /// Its place among those that take part, from 0.
+    pub place: u32,
+    /// How many take part.
+    pub ranks: u32,
+    /// [`Task::body`].
+    pub body: String,
 }
 
 /// What a rank is about to do.
@@ -60,7 +73,7 @@ pub struct Enrolment {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Message {
     Hello(Hello),
-    Task(Task),
+    Task(Assignment),
     Enrolled(Box<Enrolment>),
     Ping(u64),
     Pong(u64, u64),

@@ -4,7 +4,7 @@
 use crate::exchange::Exchange;
 use crate::lead::Lead;
 use crate::member::Member;
-use crate::message::{Enrolment, Task};
+use crate::message::{Assignment, Enrolment, Task};
 use crate::part::OwnResult;
 use crate::state::{Command, Event, Farewell, LAID_OUT, Orders, Settings, Shared, Sum};
 use runner::StartGate;
@@ -160,7 +160,7 @@ impl Fleet {
     ///
     /// # Errors
     /// When rank 0 is gone.
-    pub fn next_task(&self) -> Result<Option<Task>, String> {
+    pub fn next_task(&self) -> Result<Option<Assignment>, String> {
         match self.events.recv() {
             Ok(Event::Task(task)) => Ok(Some(task)),
             Ok(Event::Left) => Ok(None),

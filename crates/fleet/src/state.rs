@@ -1,6 +1,6 @@
 //! What the program and the thread of the exchange share, and tell each other.
 
-use crate::message::{Enrolment, Task};
+use crate::message::{Assignment, Enrolment, Task};
 use crate::part::OwnResult;
 use record::{Fleet as FleetRecord, JobRecord, RankRecord};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
@@ -57,7 +57,7 @@ pub(crate) enum Event {
     },
     /// Rank 0 has heard of all: their hosts, empty for those that are lost.
     Assembled(Vec<String>),
-    Task(Task),
+    Task(Assignment),
     Orders(Orders),
     Sum(Box<Sum>),
     Left,

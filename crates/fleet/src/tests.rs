@@ -39,7 +39,7 @@ fn samples(rank: u32) -> Vec<u64> {
 }
 
 /// A second of I/O that began when the rank was let go.
-fn result(rank: u32, origin: Instant, started: Instant) -> OwnResult {
+pub(crate) fn result(rank: u32, origin: Instant, started: Instant) -> OwnResult {
     let mut clat = Histogram::new();
     samples(rank).iter().for_each(|sample| clat.record(*sample));
     let started = Nanos((started - origin).as_nanos() as u64);
@@ -335,8 +335,9 @@ fn a_rank_without_jobs_in_a_phase_waits_for_its_next_one() {
         let starts: Vec<_> =
             phases(fleet.rank).iter().map(|phase| (*phase, gate.set_up(*phase).unwrap())).collect();
         fleet.finish(Some(result(fleet.rank, origin, origin)), || None).unwrap();
-        if fleet.is_lead() {
-            fleet.leave(0);
+        match fleet.is_lead() {
+            true => fleet.leave(0),
+            false => assert_eq!(fleet.next_task(), Ok(None)),
         }
         starts
     };

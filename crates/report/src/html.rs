@@ -7,6 +7,7 @@ mod comparison;
 mod environment;
 mod exchange;
 mod findings;
+mod fleet;
 mod inside;
 mod style;
 mod summary;
@@ -66,6 +67,7 @@ pub fn body(judged_sets: &[JudgedSet]) -> Markup {
                 h2 id="figures-title" { "Figures" }
                 (table::markup(&table::rows(judged_sets)))
             }
+            (fleet::section(judged_sets))
             (exchange::section(judged_sets))
             (inside::sections(judged_sets))
             @if !pictures.is_empty() {

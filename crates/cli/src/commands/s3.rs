@@ -11,7 +11,7 @@ pub use arguments::Arguments;
 use crate::commands::run::console::Console;
 use crate::commands::run::request::{RunRequest, ShownMessages};
 use crate::output::{Output, say};
-use crate::{exit, suites};
+use crate::{exit, ranks, suites};
 use access::Access;
 use anyhow::Result;
 use bucket_fixture::BucketFixture;
@@ -25,11 +25,12 @@ use runner::{PlannedRun, Refusal, RunArchive, Runner};
 /// Puts objects, measures, reports, and deletes the objects.
 pub fn main(arguments: &Arguments) -> Result<u8> {
     arguments.check()?;
+    let runner = Runner::new(false);
+    ranks::refuse_unjoined(&runner)?;
     let access = Access::from_arguments(arguments)?;
     let mut archive = arguments.kept.archive_of_one("s3")?;
     let mut output = Output::open(arguments.output.as_deref())?;
     engine::prepare_clock();
-    let runner = Runner::new(false);
     let prefix = prefix(arguments);
     let base = format!("/{}/{prefix}", arguments.bucket);
     let jobs = Jobs { arguments, access: &access, base };

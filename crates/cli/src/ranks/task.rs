@@ -3,7 +3,7 @@
 use super::rank::{Planned, Rank};
 use crate::exit;
 use anyhow::{Context, Result, anyhow};
-use fleet::{Fleet, Task};
+use fleet::{Assignment, Fleet};
 use job::{Dialect, Inputs, Invocation, Keywords, RankPlace, Typed};
 use record::SourceText;
 use runner::Runner;
@@ -61,14 +61,13 @@ pub fn serve(runner: &Runner, fleet: &Fleet) -> Result<u8> {
     Ok(0)
 }
 
-fn parsed(task: &Task, rank: &Rank) -> Result<Invocation, String> {
+fn parsed(task: &Assignment, rank: &Rank) -> Result<Invocation, String> {
     let job: Job = serde_json::from_str(&task.body).map_err(|error| error.to_string())?;
     std::env::set_current_dir(&job.directory)
         .map_err(|error| format!("{}: {error}: rank 0 works there", job.directory))?;
     let machine = rank.runner.machine();
-    let number = task.place(rank.fleet.rank).unwrap_or_default();
-    let place =
-        RankPlace { rank: number, ranks: task.ranks.len() as u32, host: machine.hostname.clone() };
+    let (number, ranks) = (task.place, task.ranks);
+    let place = RankPlace { rank: number, ranks, host: machine.hostname.clone() };
     let inputs = KnownInputs { known: &job.sources, machine: Machine::new(machine).at(place) };
     let Typed { arguments, overrides } = &job.typed;
     let mut invocation = job::parse_with(arguments, overrides, Dialect::Fathom, &inputs)

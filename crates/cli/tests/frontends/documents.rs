@@ -23,6 +23,7 @@ const NOT_HERE: &[(&str, &str)] = &[
     ("fathom app postgres . --dsn ", "the database of somebody else"),
     ("fathom capture -", "needs the PID namespace of the machine"),
     ("fathom capture /", "needs the PID namespace of the machine"),
+    ("mpirun -n 64 --hostfile hosts ", "needs as many hosts; the tests of the fleet have the like"),
     ("fathom s3 get --endpoint=https://s3.example ", "needs a certificate for this name"),
 ];
 

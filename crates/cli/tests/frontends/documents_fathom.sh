@@ -2,6 +2,8 @@
 # Stands on the path as `fathom` while the commands of documents are run. It interrupts what goes on for
 # longer than a second, as Ctrl-C does, waits for what is in flight then, and writes each command down with its exit code.
 most=1
+# All ranks of a launcher.
+[ -z "${OMPI_COMM_WORLD_SIZE:-}${PMI_SIZE:-}" ] || most=20
 case "$1 $2" in
     # Of another machine, which is there for the next commands; in place of an earlier one.
     powercut\ serve | run\ --server=*)

@@ -9,7 +9,7 @@ use crate::exit;
 use crate::output::{Output, say};
 use crate::ranks::{self, KnownInputs, Planned, Rank};
 use anyhow::{Result, anyhow};
-use fleet::{Fleet, Orders, Task};
+use fleet::{Assignment, Fleet, Orders, Task};
 use host::Launcher;
 use job::{Dialect, Invocation, RankPlace};
 use judge::Judged;
@@ -45,8 +45,9 @@ pub fn main(
     }
     let per_host = read.as_ref().ok().and_then(|invocation| invocation.ranks_per_host);
     let task = Task { ranks: ranks::chosen(&fleet.hosts, per_host, None), body: String::new() };
-    fleet.announce(task.clone()).map_err(|why| anyhow!(why))?;
-    let code = Member::new(runner, &fleet, &task, read).lead();
+    let own = task.assignment(0).unwrap_or_default();
+    fleet.announce(task).map_err(|why| anyhow!(why))?;
+    let code = Member::new(runner, &fleet, &own, read).lead();
     fleet.leave(*code.as_ref().unwrap_or(&exit::ERRORS));
     code
 }
@@ -82,16 +83,15 @@ impl<'a> Member<'a> {
     fn new(
         runner: &'a Runner,
         fleet: &'a Fleet,
-        task: &Task,
+        task: &Assignment,
         read: Result<Invocation, String>,
     ) -> Member<'a> {
-        let ranks = task.ranks.len() as u32;
+        let (rank, ranks) = (task.place, task.ranks);
         let read = read.and_then(|read| {
             if ranks == fleet.size {
                 return Ok(read);
             }
             let host = runner.machine().hostname.clone();
-            let rank = task.place(fleet.rank).unwrap_or_default();
             let machine = Machine::new(runner.machine()).at(RankPlace { rank, ranks, host });
             let inputs = KnownInputs { known: &read.sources, machine };
             command_line::again(&read, &inputs, runner).map_err(|UsageError(text)| text)
