@@ -167,6 +167,7 @@ fn row(rank: &RankRecord, group: Option<&RankGroup>, (seconds, start): (f64, u64
     // The last rank's start is the start of the window.
     let early = start.saturating_sub(group.started.0);
     let start = match group.started.0.saturating_sub(start) {
+        0 if early == 0 => time(0.0),
         0 => format!("-{}", time(early as f64)),
         late => format!("+{}", time(late as f64)),
     };

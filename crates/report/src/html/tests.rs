@@ -1,8 +1,9 @@
 use super::*;
 use crate::testing;
 use record::{
-    Bytes, Cell, Coordinate, DeviceFacts, Direction, FilesystemFacts, GroupKey, Histogram,
-    LatencyHistory, Nanos, PerDirection, RecordSet, RunRecord, SourceText, TargetFacts,
+    Bytes, Cell, Coordinate, DeviceFacts, Direction, FilesystemFacts, Fleet, FleetWindow, GroupKey,
+    Histogram, LatencyHistory, Nanos, PerDirection, RankGroup, RankRecord, RankState, RecordSet,
+    RunRecord, SourceText, TargetFacts,
 };
 
 fn judged_set(name: &str, runs: Vec<RunRecord>) -> JudgedSet {
@@ -335,4 +336,37 @@ fn requests_have_a_table_of_their_own() {
         assert!(text.contains(part), "{part} is missing");
     }
     assert!(!one(testing::mixed()).contains("id=\"requests\""));
+}
+
+#[test]
+fn ranks_have_a_table_and_a_lost_one_its_reason() {
+    let mut run = long(2);
+    let group = RankGroup { parts: vec![50; 4], in_window: true, ..RankGroup::default() };
+    let rank = |rank, state, why: &str, groups| RankRecord {
+        rank,
+        host: format!("node{rank}"),
+        state,
+        why: why.into(),
+        groups,
+        ..RankRecord::default()
+    };
+    run.fleet = Some(Fleet {
+        library: "MPICH 4.0.2".into(),
+        ranks: vec![
+            rank(0, RankState::Ran, "", vec![group]),
+            rank(1, RankState::Lost, "it was not heard of for <60 s>", Vec::new()),
+        ],
+        windows: vec![FleetWindow { end: Nanos(testing::SECOND), ..FleetWindow::default() }],
+        ..Fleet::default()
+    });
+    let page = one(run);
+    for text in [
+        "2 ranks on 2 hosts (MPICH 4.0.2)",
+        "<li>measured on 1 of 2 ranks</li>",
+        "<td>node0</td><td class=\"number\">0 ns</td><td class=\"number\">200</td>",
+        "<td colspan=\"5\">lost: it was not heard of for &lt;60 s&gt;</td>",
+    ] {
+        assert!(page.contains(text), "{text}");
+    }
+    assert!(!one(long(2)).contains("id=\"fleet\""));
 }
