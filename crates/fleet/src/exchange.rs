@@ -91,9 +91,20 @@ impl Exchange for MpiExchange {
     }
 }
 
+/// The same moment as an instant and on the clock of an exchange. A thread can lose its CPU between
+/// two readings, so the closest of several pairs counts.
+fn both_clocks(exchange: &dyn Exchange) -> (Instant, u64) {
+    let pair = || {
+        let (begin, own) = (Instant::now(), exchange.now());
+        (begin.elapsed(), begin, own)
+    };
+    let (gap, begin, own) = (0..4).map(|_| pair()).fold(pair(), |best, next| best.min(next));
+    (begin + gap / 2, own)
+}
+
 /// A moment on the clock of an exchange as an instant.
 pub(crate) fn instant_of(exchange: &dyn Exchange, at: u64) -> Instant {
-    let (now, own) = (Instant::now(), exchange.now());
+    let (now, own) = both_clocks(exchange);
     match at.checked_sub(own) {
         Some(later) => now + Duration::from_nanos(later),
         None => now.checked_sub(Duration::from_nanos(own - at)).unwrap_or(now),
@@ -102,7 +113,7 @@ pub(crate) fn instant_of(exchange: &dyn Exchange, at: u64) -> Instant {
 
 /// An instant on the clock of an exchange.
 pub(crate) fn clock_of(exchange: &dyn Exchange, at: Instant) -> u64 {
-    let (now, own) = (Instant::now(), exchange.now());
+    let (now, own) = both_clocks(exchange);
     match at.checked_duration_since(now) {
         Some(later) => own + later.as_nanos() as u64,
         None => own.saturating_sub((now - at).as_nanos() as u64),

@@ -15,6 +15,30 @@ pub fn pictures() -> PathBuf {
     Path::new(super::FATHOM).ancestors().nth(2).unwrap().join("pages")
 }
 
+/// A chromedriver and its port. None where it ended at once: it takes a free port of IPv4, and ends
+/// where another program has that port of IPv6.
+#[track_caller]
+fn driver_in(home: &Path) -> Option<(Child, u16)> {
+    let mut command = Command::new("chromedriver");
+    command.arg("--port=0").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    // The browser and its many processes are of this group, so none outlives the test.
+    command.process_group(0).env("HOME", home).env("TMPDIR", home);
+    let mut driver = command.spawn().expect("chromedriver (Debian: chromium-driver)");
+    let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let port = lines.find_map(|line| {
+        // The first line names the port that was asked for: any.
+        let port = line.split_once("successfully on port ")?.1;
+        port.trim_end_matches('.').parse::<u16>().ok()
+    });
+    let Some(port) = port else {
+        driver.wait().unwrap();
+        return None;
+    };
+    // What it says else is of no interest, but it must be able to say it.
+    std::thread::spawn(move || lines.count());
+    Some((driver, port))
+}
+
 /// A browser with one window; it and all it started ends with the value.
 pub struct Browser {
     driver: Child,
@@ -27,23 +51,8 @@ impl Browser {
     #[track_caller]
     pub fn start() -> Browser {
         let profile = scratch();
-        let mut command = Command::new("chromedriver");
-        command.arg("--port=0").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-        // The browser and its many processes are of this group, so none outlives the test.
-        command.process_group(0).env("HOME", profile.path()).env("TMPDIR", profile.path());
-        let mut driver = command.spawn().expect("chromedriver (Debian: chromium-driver)");
-        let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
-        let port = lines
-            .by_ref()
-            .map_while(Result::ok)
-            // The first line names the port that was asked for: any.
-            .find_map(|line| {
-                let port = line.split_once("successfully on port ")?.1;
-                port.trim_end_matches('.').parse::<u16>().ok()
-            })
-            .expect("chromedriver says its port");
-        // What it says else is of no interest, but it must be able to say it.
-        std::thread::spawn(move || lines.map_while(Result::ok).count());
+        let (driver, port) =
+            (0..5).find_map(|_| driver_in(profile.path())).expect("a chromedriver");
         let mut browser =
             Browser { driver, session: format!("http://127.0.0.1:{port}"), _profile: profile };
         let arguments = [

@@ -465,7 +465,8 @@ fn what_the_network_moved_is_in_the_record() {
     let network = record.evidence.network.unwrap();
     let (here, _) = host.interfaces();
     let own = network.interfaces.iter().find(|it| it.name == here).unwrap();
-    assert!((64 << 20..80 << 20).contains(&own.sent.0), "{own:?}");
+    // The run ends with its last call; what the socket's buffer then holds is sent later.
+    assert!((48 << 20..80 << 20).contains(&own.sent.0), "{own:?}");
     assert!(own.speed.is_some() && network.segments > 0 && network.window.0 > 0, "{network:?}");
     let local =
         recorded(directory.path(), 0, &["--name=f", "--filename=f", "--rw=read", "--size=1m"]);
