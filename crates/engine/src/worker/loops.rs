@@ -55,11 +55,10 @@ impl<'w> RingVisitor for ReadyWorker<'_, 'w> {
             (RunClock::Monotonic(clock), None) => {
                 self.run_loop::<_, _, _, _, true, QUEUED, false>(ring, clock, OpenGate, source)
             }
-            (RunClock::Monotonic(clock), Some(gate)) if gate.is_scheduled() => {
-                self.run_loop::<_, _, _, _, true, QUEUED, true>(ring, clock, gate, source)
-            }
-            (RunClock::Monotonic(clock), Some(gate)) => {
-                self.run_loop::<_, _, _, _, true, QUEUED, false>(ring, clock, gate, source)
+            // Next to the calls of this clock, what the general loop costs does not count.
+            (RunClock::Monotonic(_), Some(_)) => {
+                let source = ObservedSource::new(self.shared, self.index, QUEUED);
+                self.run_observed::<R, QUEUED>(ring, source)
             }
         }
     }
