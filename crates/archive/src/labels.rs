@@ -7,7 +7,10 @@ use rusqlite::params;
 const TAG_LENGTH_MAX: usize = 64;
 
 /// Checks that a tag needs no quotes on a command line and is not another name of a run.
-fn check_tag(tag: &str) -> Result<(), ArchiveError> {
+///
+/// # Errors
+/// What is wrong with it.
+pub fn check_tag(tag: &str) -> Result<(), ArchiveError> {
     let is_allowed = |c: char| c.is_alphanumeric() || "._-+:/@".contains(c);
     let reason = match tag {
         "" => "it is empty",

@@ -32,6 +32,7 @@ pub use error::ArchiveError;
 pub use filter::{Filter, FilterError, Now, Sort};
 pub use grant::Role;
 pub use id::{RunId, SetId};
+pub use labels::check_tag;
 pub use list::{FindingCounts, Row};
 pub use load::read_record;
 pub use location::{Choice, Location};

@@ -29,9 +29,11 @@ mod watch;
 mod welcome;
 
 use anyhow::Result;
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::error::{ContextKind, ContextValue};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use job::Dialect;
 use std::ffi::OsString;
+use std::path::Path;
 
 /// The arguments of a command with an option parser of its own.
 #[derive(Args)]
@@ -85,6 +87,29 @@ impl Cli {
 /// Help of a command: what it is for, examples, then the options.
 const HELP: &str =
     "{about-with-newline}\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
+
+/// The command line.
+///
+/// # Errors
+/// What is wrong with it, with a tip where a path or a job file stands in place of a command.
+pub fn parse() -> Result<Cli, clap::Error> {
+    let matched = program().try_get_matches();
+    matched.and_then(|mut found| Cli::from_arg_matches_mut(&mut found)).map_err(|mut error| {
+        if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) {
+            let command = match Path::new(word) {
+                path if path.is_dir() => Some("test"),
+                path if path.is_file() => Some("run"),
+                _ => None,
+            };
+            if let Some(command) = command {
+                let tip = format!("'{word}' is a path; try 'fathom {command} {word}'");
+                let tips = ContextValue::StyledStrs(vec![tip.into()]);
+                error.insert(ContextKind::Suggested, tips);
+            }
+        }
+        error
+    })
+}
 
 /// The program with its subcommands, as clap parses it.
 pub fn program() -> clap::Command {

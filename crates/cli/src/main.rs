@@ -9,8 +9,6 @@ mod output;
 mod ranks;
 mod suites;
 
-use clap::FromArgMatches;
-use commands::Cli;
 use std::ffi::OsStr;
 use std::path::Path;
 use std::process::ExitCode;
@@ -21,7 +19,7 @@ fn main() -> ExitCode {
     let name = Path::new(&name).file_stem().and_then(OsStr::to_str).unwrap_or_default();
     let done = match commands::named_tool(name) {
         Some(tool) => tool(&arguments.collect::<Vec<_>>()),
-        None => match Cli::from_arg_matches(&commands::program().get_matches()) {
+        None => match commands::parse() {
             Ok(cli) => cli.run(),
             Err(error) => error.exit(),
         },

@@ -9,7 +9,7 @@ use crate::exit;
 use crate::output::say;
 use crate::ranks;
 use anyhow::{Context, Result};
-use archive::{Choice, Location};
+use archive::{ArchiveError, Choice, Location};
 use clap::Args;
 use job::options::Value;
 use job::value::Units;
@@ -195,9 +195,33 @@ pub struct ArchiveArguments {
     /// Do not archive the runs.
     #[arg(long, alias = "no-record", conflicts_with = "archive")]
     no_archive: bool,
+    /// Add this tag to the runs in the archive; repeatable.
+    #[arg(long = "tag", value_name = "TAG", value_parser = tag, conflicts_with = "no_archive")]
+    tags: Vec<String>,
+}
+
+fn tag(text: &str) -> Result<String, ArchiveError> {
+    archive::check_tag(text).map(|()| text.to_owned())
 }
 
 impl ArchiveArguments {
+    /// The archive for the runs of a command.
+    ///
+    /// # Errors
+    /// When the file is not an archive.
+    pub fn for_set(&self, kind: &str, seed: u64) -> Result<RunArchive> {
+        let archive = RunArchive::for_set(self.choice()?, kind, seed);
+        Ok(archive.with_tags(self.tags.clone()))
+    }
+
+    /// The archive for the only run of a command.
+    ///
+    /// # Errors
+    /// When the file is not an archive.
+    pub fn for_one_run(&self, kind: &str) -> Result<RunArchive> {
+        Ok(RunArchive::for_one_run(self.choice()?, kind).with_tags(self.tags.clone()))
+    }
+
     /// The chosen archive.
     ///
     /// # Errors
@@ -237,7 +261,7 @@ impl OutputArguments {
     /// # Errors
     /// When the archive or the file of `--record` cannot be written.
     pub fn archive(&self, kind: &str) -> Result<RunArchive> {
-        self.checked(RunArchive::for_set(self.archive.choice()?, kind, 0))
+        self.checked(self.archive.for_set(kind, 0)?)
     }
 
     /// The archive for the only run of a command.
@@ -245,7 +269,7 @@ impl OutputArguments {
     /// # Errors
     /// When the archive or the file of `--record` cannot be written.
     pub fn archive_of_one(&self, kind: &str) -> Result<RunArchive> {
-        self.checked(RunArchive::for_one_run(self.archive.choice()?, kind))
+        self.checked(self.archive.for_one_run(kind)?)
     }
 
     fn checked(&self, archive: RunArchive) -> Result<RunArchive> {

@@ -77,10 +77,12 @@ pub fn example(name: &str) -> Result<&'static Example, String> {
     })
 }
 
-/// The examples whose text has a word, in either case.
+/// The examples whose name or text has a word, in either case.
 pub fn mentioning(word: &str) -> impl Iterator<Item = &'static Example> {
     let word = word.to_lowercase();
-    EXAMPLES.iter().filter(move |example| example.text.to_lowercase().contains(&word))
+    EXAMPLES.iter().filter(move |example| {
+        example.name.contains(&word) || example.text.to_lowercase().contains(&word)
+    })
 }
 
 /// The name of an example as a job file.

@@ -27,6 +27,7 @@ const OVERVIEW: &[(&str, &[&str])] = &[
             "live",
             "accept",
             "why",
+            "tag",
             "record",
             "archive",
             "status-interval",

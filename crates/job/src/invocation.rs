@@ -140,6 +140,8 @@ pub struct Invocation {
     pub archive: Option<PathBuf>,
     /// What the run is for, kept with its result.
     pub why: Option<String>,
+    /// Tags of the run in the archive, as typed.
+    pub tags: Vec<String>,
     /// Whether the run is not archived.
     pub no_archive: bool,
     /// Conditions the result must meet, as typed.

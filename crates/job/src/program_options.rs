@@ -204,6 +204,8 @@ pub const OPTIONS: &[ProgramOption] = options! {
         .ours(),
     /// Keep what the run is for with its result
     "why" => text!(why, "what the run is for").value("TEXT").ours().sent(),
+    /// Add this tag to the run in the archive; repeatable
+    "tag" => list!(tags, "a tag, such as before-upgrade").value("TAG").ours(),
     /// Do not archive the run
     "no-archive" => switch!(no_archive).ours(),
     /// A condition like 'p99.9<2ms' that must hold, else exit 4; repeatable

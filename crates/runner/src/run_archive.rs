@@ -30,6 +30,8 @@ pub struct RunArchive {
     set: RecordSet,
     /// Name of the set that the runs belong to, for runs of a set; empty for a new set.
     set_name: Option<String>,
+    /// Tags of every run.
+    tags: Vec<String>,
     /// Runs that are not archived.
     is_left_out: fn(&RunRecord) -> bool,
     /// The file that gets the record of the one run as soon as it ended.
@@ -51,6 +53,7 @@ impl RunArchive {
             record: None,
             set: empty_set(kind, 0),
             set_name: None,
+            tags: Vec::new(),
             is_left_out: |_| false,
             run_file: None,
             run_file_error: None,
@@ -81,6 +84,11 @@ impl RunArchive {
     /// Writes the record of the one run to this file as soon as it ended.
     pub fn with_run_file(self, path: Option<PathBuf>) -> RunArchive {
         RunArchive { run_file: path, ..self }
+    }
+
+    /// Adds these tags to every run.
+    pub fn with_tags(self, tags: Vec<String>) -> RunArchive {
+        RunArchive { tags, ..self }
     }
 
     /// Leaves out runs for which this is true.
@@ -130,6 +138,10 @@ impl RunArchive {
         self.last = self.try_add(record).map_err(|error| self.save_beside(record, &error)).ok();
         if let Some(id) = &self.last {
             publish::archived(&id.to_string());
+            if let Some(archive) = &mut self.archive {
+                let failed = self.tags.iter().filter_map(|tag| archive.tag(id, tag).err());
+                self.notes.extend(failed.map(|error| error.to_string()));
+            }
         }
         self.last.clone()
     }

@@ -14,6 +14,12 @@ Examples:
   fathom examples database
   fathom run --example etcd-fsync .";
 
+/// Below a list in a terminal.
+const RUN: &str = "
+Run one:  fathom run --example NAME DIRECTORY
+Its files stay for the next run; --unlink=1 removes them.
+";
+
 /// Arguments of `fathom examples`.
 #[derive(Args)]
 #[command(before_help = EXAMPLES)]
@@ -24,13 +30,15 @@ pub struct Arguments {
 
 /// Lists the examples, or prints one. 0; 2: there is no such example.
 pub fn main(arguments: &Arguments) -> Result<u8> {
+    // A script reads one example a line.
+    let run = if Output::Stdout.is_terminal() { RUN } else { "" };
     let text = match &arguments.name {
         Some(name) => match (examples::example(name), list(examples::mentioning(name))) {
             (Ok(example), _) => example.text.to_owned(),
             (Err(why), listed) if listed.is_empty() => return Err(Refusal::usage(why)),
-            (Err(_), listed) => listed,
+            (Err(_), listed) => listed + run,
         },
-        None => list(FILES.iter()),
+        None => list(FILES.iter()) + run,
     };
     Output::Stdout.write(&text).map(|()| 0)
 }

@@ -30,7 +30,7 @@ use metrics::Metrics;
 use record::{Format, RunRecord};
 use report::{RenderOptions, Subject};
 use request::{RunRequest, SEED, ShownMessages, header, program, usage_code};
-use runner::{RunArchive, Runner};
+use runner::Runner;
 use std::ffi::OsString;
 use std::net::TcpListener;
 
@@ -107,8 +107,7 @@ fn run(request: &RunRequest, output: &mut Output) -> Result<u8> {
     if request.is_text() {
         output.write(&header(invocation, &planned.plan))?;
     }
-    let mut archive = RunArchive::for_one_run(request.archive(), request.kind())
-        .with_run_file(invocation.record.clone());
+    let mut archive = request.archive();
     let mut console = Console::with_interim_reports(request, invocation, output);
     let record = request.runner.execute(planned, invocation, &mut console)?;
     let mut judged = archive.add_and_judge(&record);

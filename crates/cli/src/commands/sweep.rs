@@ -21,7 +21,7 @@ use formats::sweep as directory;
 use job_inputs::JobInputs;
 use record::{Nanos, RecordSet, RunRecord};
 use runner::inputs::Machine;
-use runner::{Refusal, RunArchive, Runner};
+use runner::{Refusal, Runner};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use std::collections::BTreeMap;
@@ -212,7 +212,7 @@ impl SweepRun<'_> {
     ) -> Result<u8> {
         self.runner.signals()?;
         let cut_short = |run: &RunRecord| run.interrupted_by.is_some();
-        let archive = RunArchive::for_set(self.arguments.archive.choice()?, KIND, set.seed);
+        let archive = self.arguments.archive.for_set(KIND, set.seed)?;
         let mut archive = archive.continuing(self.at).leaving_out(cut_short);
         let session = session.map(|(session, each)| {
             sweep.expect_setting(each);

@@ -17,6 +17,16 @@ fn examples() -> Vec<(String, String)> {
 }
 
 #[test]
+fn examples_are_found_by_the_name_of_a_product() {
+    for (product, example) in
+        [("postgresql", "wal-fsync"), ("MySQL", "oltp"), ("kafka", "kafka-log")]
+    {
+        let list = listed(&[product]).expect(0).out;
+        assert!(list.lines().any(|line| line.starts_with(example)), "{product}: {list}");
+    }
+}
+
+#[test]
 fn every_example_runs_at_small_size_and_is_a_job_file_of_fio() {
     let examples = examples();
     assert!(examples.len() >= 25, "{}", examples.len());

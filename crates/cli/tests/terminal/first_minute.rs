@@ -123,6 +123,16 @@ fn completed(archive: &str, words: &[&str]) -> Vec<String> {
 }
 
 #[test]
+fn a_path_in_place_of_a_command_is_answered_with_the_command() {
+    let directory = scratch();
+    std::fs::write(directory.path().join("job.fio"), "[a]\n").unwrap();
+    for (word, tip) in [(".", "try 'fathom test .'"), ("job.fio", "try 'fathom run job.fio'")] {
+        let ran = run(Command::new(FATHOM).arg(word).current_dir(directory.path())).expect(2);
+        assert!(ran.err.contains(tip), "{}", ran.err);
+    }
+}
+
+#[test]
 fn completions_know_options_of_jobs_tags_ids_and_examples() {
     let directory = scratch();
     let archive = directory.path().join("archive.db").display().to_string();

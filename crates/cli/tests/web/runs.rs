@@ -88,6 +88,30 @@ fn labels_are_put_on_and_taken_off() {
 }
 
 #[test]
+fn runs_are_made_with_tags() {
+    let directory = scratch();
+    let path = directory.path();
+    let job = ["--name=a", "--ioengine=null", "--size=1m", "--rw=read"];
+    let run = |more: &[&str]| call(path, &[&["run"], &job[..], more].concat());
+    run(&["--tag=new", "--tag=v3"]).expect(0);
+    run(&["--tag=old", "--repeat=2"]).expect(0);
+    call(
+        path,
+        &["sweep", "--vary=bs=4k,8k", "--tag=sweep", "--name=a", "--ioengine=null", "--size=1m"],
+    )
+    .expect(0);
+    assert_eq!(listed(path, &["tag=new"])[0]["tags"].to_string(), "[\"new\",\"v3\"]");
+    assert_eq!(listed(path, &["tag=old"]).len(), 2);
+    assert!(listed(path, &["tag=sweep"]).len() >= 2);
+    for (option, said) in [("--tag=a b", "'a b' cannot be a tag"), ("--no-archive", "contradicts")]
+    {
+        let wrong = run(&["--tag=x", option]).expect(2);
+        assert!(wrong.err.contains(said), "{}", wrong.err);
+    }
+    assert_eq!(listed(path, &["tag=x"]).len(), 0);
+}
+
+#[test]
 fn several_runs_are_removed_only_when_that_is_confirmed() {
     let directory = scratch();
     let path = directory.path();

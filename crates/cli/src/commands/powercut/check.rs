@@ -64,7 +64,7 @@ fn run_number(text: &str) -> Result<u64, String> {
 /// Checks and reports. 0: every promise was kept; 1: one was not.
 pub fn main(arguments: &Arguments) -> Result<u8> {
     let path = device::utf8(&arguments.target)?;
-    let archive = RunArchive::for_one_run(arguments.output.archive.choice()?, KIND);
+    let archive = arguments.output.archive.for_one_run(KIND)?;
     let mut client = arguments.server.connect(&arguments.from)?;
     let kept = sessions(&mut client)?;
     let chosen = chosen(arguments.run, path, &kept)?;

@@ -58,7 +58,7 @@ pub fn main(request: &RunRequest, output: &mut Output) -> Result<u8> {
         trigger,
         code: None,
         text: request.is_text(),
-        archive: RunArchive::for_set(request.archive(), "clients", SEED),
+        archive: request.archive_of_set("clients", SEED),
     };
     clients.run()
 }

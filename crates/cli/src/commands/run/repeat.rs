@@ -93,7 +93,7 @@ struct Rounds<'a> {
 impl<'a> Rounds<'a> {
     fn new(request: &'a RunRequest, repeats: u32) -> Self {
         let set = runner::empty_set("repeat", SEED);
-        let archive = RunArchive::for_set(request.archive(), &set.kind, SEED);
+        let archive = request.archive_of_set(&set.kind, SEED);
         let contenders = contenders(request);
         let shown = ShownMessages::default();
         Rounds { request, contenders, repeats, set, judged: Vec::new(), shown, archive }

@@ -98,8 +98,20 @@ impl RunRequest<'_> {
         Ok(())
     }
 
-    /// The archive of its runs.
-    pub fn archive(&self) -> Choice {
+    /// The archive of its only run.
+    pub fn archive(&self) -> RunArchive {
+        RunArchive::for_one_run(self.archive_choice(), self.kind())
+            .with_run_file(self.invocation.record.clone())
+            .with_tags(self.invocation.tags.clone())
+    }
+
+    /// The archive of the runs of a set.
+    pub fn archive_of_set(&self, kind: &str, seed: u64) -> RunArchive {
+        RunArchive::for_set(self.archive_choice(), kind, seed)
+            .with_tags(self.invocation.tags.clone())
+    }
+
+    fn archive_choice(&self) -> Choice {
         Choice::from_options(self.invocation.archive.as_deref(), self.invocation.no_archive)
     }
 
@@ -163,12 +175,7 @@ impl RunRequest<'_> {
             return Err("--daemonize: only a server can run in the background; add --server".into());
         }
         self.check_live()?;
-        if let Some(path) = &asked.archive {
-            if asked.no_archive {
-                return Err("--archive: contradicts --no-archive; leave one of them out".into());
-            }
-            Location::explicit(path).check().map_err(|error| format!("--archive: {error}"))?;
-        }
+        self.check_archive()?;
         self.check_repeated_logs()?;
         check_logs(asked, self.dialect)?;
         if !asked.interleave.is_empty() && asked.repeat.is_none() {
@@ -187,6 +194,21 @@ impl RunRequest<'_> {
                 .into());
         }
         Ok(())
+    }
+
+    /// Checks the options of the archive.
+    fn check_archive(&self) -> Result<(), String> {
+        let asked = self.invocation;
+        let contradicts = [("archive", asked.archive.is_some()), ("tag", !asked.tags.is_empty())];
+        if let Some((option, _)) = contradicts.iter().find(|(_, given)| *given && asked.no_archive)
+        {
+            return Err(format!("--{option}: contradicts --no-archive; leave one of them out"));
+        }
+        if let Some(path) = &asked.archive {
+            Location::explicit(path).check().map_err(|error| format!("--archive: {error}"))?;
+        }
+        let refused = asked.tags.iter().find_map(|tag| archive::check_tag(tag).err());
+        refused.map_or(Ok(()), |error| Err(format!("--tag: {error}")))
     }
 
     fn check_live(&self) -> Result<(), String> {

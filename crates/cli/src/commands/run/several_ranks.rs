@@ -15,8 +15,8 @@ use job::{Dialect, Invocation, RankPlace};
 use judge::Judged;
 use record::{RankRecord, RunRecord};
 use report::{RenderOptions, Subject};
+use runner::Runner;
 use runner::inputs::Machine;
-use runner::{RunArchive, Runner};
 use std::time::Duration;
 
 /// Joins the other ranks and runs the jobs with them. `read` is the parsed command line, or why it is
@@ -164,8 +164,7 @@ impl<'a> Member<'a> {
         shown: &mut ShownMessages,
         output: &mut Output,
     ) -> Result<u8> {
-        let mut archive = RunArchive::for_one_run(request.archive(), request.kind())
-            .with_run_file(self.invocation.record.clone());
+        let mut archive = request.archive();
         let mut judged: Judged = archive.add_and_judge(&record);
         let runs = std::slice::from_ref(&record);
         let gate_code = gate.apply(runs, &mut judged, SEED);
