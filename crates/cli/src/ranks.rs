@@ -18,6 +18,7 @@ use engine::{Mpi, MpiFamily};
 use fleet::{DEFAULT_TIMEOUT, Exchange, Fleet, MpiExchange, Settings};
 use host::Launcher;
 use job::RankPlace;
+use runner::inputs::Machine;
 use runner::{Refusal, Runner};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -53,7 +54,7 @@ pub fn refuse_unjoined(runner: &Runner) -> Result<()> {
         None => Ok(()),
         Some(Launcher { variable, ranks, .. }) => Err(Refusal::usage(format!(
             "{variable}={ranks}: several ranks were started, and this command measures by itself; start it \
-             without the launcher, or use fathom run, sweep, ior or mdtest"
+             without the launcher, or use fathom run, sweep, test, knee, s3, ior or mdtest"
         ))),
     }
 }
@@ -82,6 +83,16 @@ pub fn join(runner: &Runner, launcher: Launcher, timeout: Option<Duration>) -> R
     };
     Fleet::join(open, settings)
         .map_err(|why| anyhow!("rank {} of {} on {host}: {why}", launcher.rank, launcher.ranks))
+}
+
+/// The inputs of a job. `$rank` has a meaning only where several ranks run it: names that a user typed for
+/// another tool stay as they are.
+pub fn machine(runner: &Runner) -> Machine {
+    let machine = Machine::new(runner.machine());
+    match runner.team() {
+        Some(_) => machine.at(place(runner)),
+        None => machine,
+    }
 }
 
 /// The place of this process among the ranks of its launcher; without a launcher it is the only one.

@@ -16,7 +16,6 @@ use job::value::Units;
 use job::{Dialect, Invocation};
 use progress::Progress;
 use record::{Bytes, Message, Nanos, RecordSet, SavedTo, Sentence, Severity, Terminology};
-use runner::inputs::Machine;
 use runner::{Refusal, RunArchive, Runner, SuiteObserver, SuiteTask};
 use std::path::PathBuf;
 use suite::{Expected, Step, Suite};
@@ -42,6 +41,8 @@ pub struct SuiteOptions {
     pub ranks: Option<u32>,
     /// The jobs of a run are divided among the ranks: the start of their names, which their numbers follow.
     pub job_of_rank: Option<String>,
+    /// The temporary file of each rank ([`scratch::Scratch::to_remove`]).
+    pub scratch: Option<String>,
     /// What a second signal leaves behind, such as " and leaves FILE", for the message about the first.
     pub left_behind: String,
 }
@@ -147,12 +148,7 @@ impl SuiteObserver for SuiteLog<'_> {
 /// # Errors
 /// When the job is wrong.
 pub fn invocation(step: &Step, runner: &Runner, options: &SuiteOptions) -> Result<Invocation> {
-    let mut machine = Machine::new(runner.machine());
-    // Names that a user typed for another tool stay as they are.
-    if runner.team().is_some() {
-        machine = machine.at(ranks::place(runner));
-    }
-    let mut invocation = job::parse(&step.arguments, Dialect::Fathom, &machine)
+    let mut invocation = job::parse(&step.arguments, Dialect::Fathom, &ranks::machine(runner))
         .map_err(anyhow::Error::from)
         .with_context(|| format!("cannot run '{}'", step.cell.name))?;
     invocation.with_serials = options.with_serials;
@@ -160,6 +156,7 @@ pub fn invocation(step: &Step, runner: &Runner, options: &SuiteOptions) -> Resul
     invocation.why = options.why.clone();
     invocation.ranks = options.ranks;
     invocation.job_of_rank = options.job_of_rank.clone();
+    invocation.scratch = options.scratch.clone();
     invocation.allow_destroy.extend(options.allow_destroy.iter().cloned());
     Ok(invocation)
 }

@@ -115,6 +115,8 @@ pub struct Invocation {
     pub ranks: Option<u32>,
     /// Each rank runs only the job with this name and its own number ("task." → "task.3"); `None`: all jobs.
     pub job_of_rank: Option<String>,
+    /// The temporary file of each rank, with `$rank` in its name, which it removes when the command ends.
+    pub scratch: Option<String>,
     /// Time between two interim reports.
     pub status_interval: Option<Nanos>,
     /// The profile: a workload of another tool.

@@ -37,6 +37,8 @@ impl JobRecord {
             self.elapsed = self.elapsed.max(other.elapsed);
         }
         self.sum_of = Some(sum);
+        let objects = other.objects.iter().chain(&other.objects_of_others);
+        self.objects_of_others.extend(objects.cloned());
         self.sync.count += other.sync.count;
         self.sync.latency.merge(&other.sync.latency);
         self.end_sync = self.end_sync.max(other.end_sync);

@@ -413,6 +413,9 @@ pub struct JobRecord {
     /// The numbered objects that it put; `None` if it did not work on numbered objects.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub objects: Option<ObjectsPut>,
+    /// The numbered objects that the workers of other ranks put, if it is the sum of several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub objects_of_others: Vec<ObjectsPut>,
     /// Its logs; `None` if it writes none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logs: Option<Logs>,

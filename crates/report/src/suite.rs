@@ -15,7 +15,7 @@ use crate::figures;
 use crate::style::Style;
 use judge::Durability;
 use parts::{duration, failures, findings, head, interruption, remedies, verdicts};
-use record::{Direction, human};
+use record::{Bytes, Direction, human};
 use suite::{diagnose, precondition, test};
 
 /// The report of `fathom test`.
@@ -129,11 +129,19 @@ fn what_was_tested(conclusion: &test::Conclusion) -> String {
     let rounds = human::counted(conclusion.rounds as usize, "round");
     let durability = conclusion.durability.map(Durability::name).unwrap_or("unknown");
     format!(
-        "one file of {}, {way}, {}, {rounds} in {}; writes: {durability}",
-        conclusion.size,
+        "{}, {way}, {}, {rounds} in {}; writes: {durability}",
+        files(conclusion.ranks, conclusion.size),
         conclusion.engine,
         duration(conclusion.elapsed)
     )
+}
+
+/// "one file of 1 GiB", "one file of 1 GiB on each of 4 ranks".
+pub(super) fn files(ranks: u32, size: Bytes) -> String {
+    match ranks {
+        0 | 1 => format!("one file of {size}"),
+        ranks => format!("one file of {size} on each of {ranks} ranks"),
+    }
 }
 
 fn knee_line(direction: Direction, knee: &suite::knee::Knee) -> String {

@@ -1,7 +1,7 @@
 //! The outcome of a run.
 
 use judge::judge;
-use record::{Direction, Nanos, RecordSet, RunRecord, Sentence, Severity};
+use record::{Direction, Fleet, Nanos, RankState, RecordSet, RunRecord, Sentence, Severity};
 
 /// The figures of a run in one direction.
 pub(crate) struct Outcome {
@@ -24,6 +24,14 @@ pub(crate) fn summarize_run(record: &RunRecord, direction: Direction) -> Option<
 /// Bytes that a run moved in one direction.
 pub(crate) fn bytes_moved(record: &RunRecord, direction: Direction) -> u64 {
     record.jobs.iter().map(|job| job.results[direction].bytes.0).sum()
+}
+
+/// How many ranks ran it; 1 without a launcher.
+pub(crate) fn ranks_of(record: &RunRecord) -> u32 {
+    let ran = |fleet: &Fleet| {
+        fleet.ranks.iter().filter(|rank| rank.state == RankState::Ran).count() as u32
+    };
+    record.fleet.as_ref().map_or(1, ran).max(1)
 }
 
 /// The time of a run, with preparation and end.

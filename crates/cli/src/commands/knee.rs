@@ -1,9 +1,9 @@
 //! `fathom knee`: measures throughput and latency at each queue depth, and finds the depth to use.
 
-use crate::exit;
 use crate::output::{Output, describe, say};
 use crate::suites::scratch::{Scratch, size_refusal};
 use crate::suites::{self, SuiteOptions, device};
+use crate::{exit, ranks};
 use anyhow::{Context, Result};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -112,9 +112,13 @@ fn latency(text: &str) -> Result<f64, String> {
 
 /// Measures and reports.
 pub fn main(arguments: &Arguments) -> Result<u8> {
-    let archive = arguments.output.archive("knee")?;
     let runner = Runner::new(false);
-    let mut target = MeasuredTarget::inspect(arguments, &runner)?;
+    ranks::with_ranks(&runner, || measure(arguments, &runner))
+}
+
+fn measure(arguments: &Arguments, runner: &Runner) -> Result<u8> {
+    let archive = arguments.output.archive("knee")?;
+    let mut target = MeasuredTarget::inspect(arguments, runner)?;
     if let Some(file) = &arguments.write_job {
         check_job_file(file, &target.place.path)?;
     }
@@ -124,11 +128,12 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
         left_behind: target.file.as_ref().map(Scratch::left_behind).unwrap_or_default(),
         allow_destroy: arguments.allow_destroy.clone(),
         layers: arguments.measuring.layers,
+        scratch: target.file.as_ref().and_then(Scratch::to_remove),
         ..arguments.output.suite_options()
     };
     let mut set = runner::empty_set("knee", seed);
     let mut archive = archive.with_seed(set.seed);
-    let end = suites::run(&mut curve, &runner, &options, &mut set, &mut archive);
+    let end = suites::run(&mut curve, runner, &options, &mut set, &mut archive);
     if set.runs.is_empty() {
         return end.map(|()| 0);
     }
@@ -182,7 +187,7 @@ impl MeasuredTarget {
         if device::is_device(&arguments.path) {
             return MeasuredTarget::device(arguments, runner);
         }
-        let file = Scratch::under(&arguments.path, "knee", runner.machine(), false)?;
+        let file = Scratch::of_suite(&arguments.path, "knee", runner, false)?;
         let size =
             suite::test::size(Length::Quick, file.free, arguments.size).map_err(size_refusal)?;
         Ok(MeasuredTarget { place: Target::new(&file.path, file.direct), size, file: Some(file) })

@@ -19,24 +19,27 @@ use job::{Dialect, Invocation};
 use jobs::Jobs;
 use judge::Judged;
 use record::{ObjectsPut, RecordSet, RunRecord};
-use runner::inputs::Machine;
 use runner::{PlannedRun, Refusal, RunArchive, Runner};
 
 /// Puts objects, measures, reports, and deletes the objects.
 pub fn main(arguments: &Arguments) -> Result<u8> {
-    arguments.check()?;
+    engine::prepare_clock();
     let runner = Runner::new(false);
-    ranks::refuse_unjoined(&runner)?;
+    ranks::with_ranks(&runner, || measure(arguments, &runner))
+}
+
+fn measure(arguments: &Arguments, runner: &Runner) -> Result<u8> {
+    arguments.check()?;
     let access = Access::from_arguments(arguments)?;
     let mut archive = arguments.kept.archive_of_one("s3")?;
     let mut output = Output::open(arguments.output.as_deref())?;
-    engine::prepare_clock();
     let prefix = prefix(arguments);
     let base = format!("/{}/{prefix}", arguments.bucket);
-    let jobs = Jobs { arguments, access: &access, base };
-    let mut measured = parse(&jobs.measure(), &runner, arguments)?;
+    let ranks = runner.team().map_or(1, <[String]>::len);
+    let jobs = Jobs { arguments, access: &access, base, ranks };
+    let mut measured = parse(&jobs.measure(), runner, arguments)?;
     measured.cpu_profile = arguments.cpu_profile;
-    request(&runner, &measured).check().map_err(Refusal::usage)?;
+    request(runner, &measured).check().map_err(Refusal::usage)?;
     let planned = runner.plan(&measured)?;
     let store = planned.plan.workers.first().and_then(|worker| worker.objects.as_ref());
     let Some(store) = store.map(engine::object_store) else {
@@ -48,7 +51,7 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     runner.signals()?;
     let mut measurement = Measurement {
         arguments,
-        runner: &runner,
+        runner,
         bucket,
         jobs,
         put: Vec::new(),
@@ -109,7 +112,7 @@ fn check_prefix(arguments: &Arguments, prefix: &str, has_objects: Option<bool>) 
 
 /// Parses the options of a job.
 fn parse(job: &[String], runner: &Runner, arguments: &Arguments) -> Result<Invocation> {
-    let machine = Machine::new(runner.machine());
+    let machine = ranks::machine(runner);
     let mut invocation = job::parse(job, Dialect::Fathom, &machine)
         .map_err(|errors| Refusal::usage(errors.to_string()))?;
     let options = arguments.kept.suite_options();
@@ -147,7 +150,7 @@ impl Measurement<'_> {
     ) -> Result<Option<(RunRecord, Judged)>> {
         let arguments = self.arguments;
         if arguments.work.needs_objects() && !arguments.no_prepare {
-            let count = arguments.objects();
+            let count = arguments.objects() * self.jobs.ranks as u64;
             say(&format!("fathom: putting {count} objects below {}\n", self.jobs.base));
             let job = parse(&self.jobs.prepare(), self.runner, arguments)?;
             // This run is not archived.
@@ -169,8 +172,12 @@ impl Measurement<'_> {
     fn description(&self) -> String {
         let arguments = self.arguments;
         let rate = arguments.rate.map_or(String::new(), |rate| format!(", {rate} per second"));
+        let ranks = match self.jobs.ranks {
+            1 => String::new(),
+            ranks => format!(" on each of {ranks} ranks"),
+        };
         format!(
-            "{} below {}, {} in flight{rate}, for {} s",
+            "{} below {}, {} in flight{rate}{ranks}, for {} s",
             arguments.work.name(),
             self.jobs.base,
             arguments.concurrent(),
@@ -193,7 +200,9 @@ impl Measurement<'_> {
         let record = self.runner.execute(planned, job, &mut console)?;
         let judged = archive.map(|archive| archive.add_and_judge(&record));
         self.shown.show(&request, &record.messages, output)?;
-        self.put.extend(record.jobs.iter().filter_map(|job| job.objects.clone()));
+        let put =
+            record.jobs.iter().flat_map(|job| job.objects.iter().chain(&job.objects_of_others));
+        self.put.extend(put.cloned());
         self.deleted += record.jobs.iter().map(|job| job.results.trim.ios).sum::<u64>();
         Ok((record, judged))
     }

@@ -1,6 +1,7 @@
 //! `fathom test`: a standard test of the storage under a path.
 
 use crate::output::{Output, say, write_file};
+use crate::ranks;
 use crate::suites::scratch::{Scratch, size_refusal};
 use crate::suites::{self, SuiteOptions};
 use anyhow::Result;
@@ -62,9 +63,13 @@ pub struct Arguments {
 
 /// Tests and reports.
 pub fn main(arguments: &Arguments) -> Result<u8> {
-    let archive = arguments.output.archive("test")?;
     let runner = Runner::new(false);
-    let mut file = Scratch::under(&arguments.path, "test", runner.machine(), arguments.keep)?;
+    ranks::with_ranks(&runner, || measure(arguments, &runner))
+}
+
+fn measure(arguments: &Arguments, runner: &Runner) -> Result<u8> {
+    let archive = arguments.output.archive("test")?;
+    let mut file = Scratch::of_suite(&arguments.path, "test", runner, arguments.keep)?;
     let length = match (arguments.quick, arguments.thorough) {
         (true, _) => Length::Quick,
         (_, true) => Length::Thorough,
@@ -74,22 +79,24 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     let seed = arguments.seed.unwrap_or_else(runner::fresh_seed);
     let target = Target::new(&file.path, file.direct);
     let (disks, is_on_several_disks) = match length {
-        Length::Thorough => {
-            let facts = suites::device::facts(&file.path, &runner);
-            (disks(&facts, &runner), is_on_several_disks(&facts, &file.path))
+        // Ranks have other disks, and readers beside those of this one.
+        Length::Thorough if runner.team().is_none() => {
+            let facts = suites::device::facts(&file.path, runner);
+            (disks(&facts, runner), is_on_several_disks(&facts, &file.path))
         }
-        Length::Quick | Length::Normal => (Vec::new(), false),
+        _ => (Vec::new(), false),
     };
     let setting = suite::test::Setting { target, size, length, seed, disks, is_on_several_disks };
     let mut test = suite::test::Test::new(setting);
     let options = SuiteOptions {
         left_behind: file.left_behind(),
         layers: arguments.measuring.layers,
+        scratch: file.to_remove(),
         ..arguments.output.suite_options()
     };
     let mut set = runner::empty_set("test", seed);
     let mut archive = archive.with_seed(set.seed);
-    let end = suites::run(&mut test, &runner, &options, &mut set, &mut archive);
+    let end = suites::run(&mut test, runner, &options, &mut set, &mut archive);
     let saved = suites::save(&mut archive, &set);
     file.remove();
     let conclusion = suite::test::conclude(&set);

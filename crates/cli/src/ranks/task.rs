@@ -2,6 +2,7 @@
 
 use super::rank::{Planned, Rank};
 use crate::exit;
+use crate::suites::scratch::of_rank;
 use anyhow::{Context, Result, anyhow};
 use fleet::{Assignment, Fleet};
 use job::{Dialect, Inputs, Invocation, Keywords, RankPlace, Typed};
@@ -9,7 +10,8 @@ use record::SourceText;
 use runner::Runner;
 use runner::inputs::Machine;
 use serde::{Deserialize, Serialize};
-use std::io;
+use std::path::PathBuf;
+use std::{fs, io};
 
 /// A run of a command.
 #[derive(Default, Serialize, Deserialize)]
@@ -22,6 +24,17 @@ struct Job {
     allow_destroy: Vec<String>,
     layers: bool,
     job_of_rank: Option<String>,
+    scratch: Option<String>,
+}
+
+/// A temporary file, removed with the value.
+struct OwnScratch(PathBuf);
+
+impl Drop for OwnScratch {
+    fn drop(&mut self) {
+        // It may have been lost before there was a file.
+        let _ = fs::remove_file(&self.0);
+    }
 }
 
 /// The task that makes other ranks run the same.
@@ -37,6 +50,7 @@ pub fn body(invocation: &Invocation) -> Result<String> {
         allow_destroy: invocation.allow_destroy.clone(),
         layers: invocation.layers,
         job_of_rank: invocation.job_of_rank.clone(),
+        scratch: invocation.scratch.clone(),
     };
     Ok(serde_json::to_string(&job)?)
 }
@@ -47,8 +61,13 @@ pub fn body(invocation: &Invocation) -> Result<String> {
 /// When rank 0 is gone.
 pub fn serve(runner: &Runner, fleet: &Fleet) -> Result<u8> {
     let rank = Rank { runner, fleet };
+    let mut scratch = None;
     while let Some(task) = fleet.next_task().map_err(|why| anyhow!(why))? {
-        let (invocation, wrong) = match parsed(&task, &rank) {
+        let parsed = parsed(&task, &rank);
+        if let Ok(Invocation { scratch: Some(path), .. }) = &parsed {
+            scratch.get_or_insert_with(|| OwnScratch(of_rank(path, task.place)));
+        }
+        let (invocation, wrong) = match parsed {
             Ok(invocation) => (invocation, None),
             Err(why) => (Invocation::default(), Some(why)),
         };
@@ -75,6 +94,7 @@ fn parsed(task: &Assignment, rank: &Rank) -> Result<Invocation, String> {
     runner::replay::attach(&mut invocation, rank.runner.host())?;
     invocation.allow_destroy = job.allow_destroy;
     invocation.layers |= job.layers;
+    invocation.scratch = job.scratch;
     invocation.job_of_rank = job.job_of_rank.map(|name| format!("{name}{number}"));
     Ok(invocation)
 }

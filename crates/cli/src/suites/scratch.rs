@@ -6,7 +6,7 @@ use crate::output::say;
 use anyhow::{Context, Result};
 use host::{Host, TargetQuery};
 use record::{Bytes, Facts};
-use runner::System;
+use runner::{Runner, System};
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder};
 use std::io::{self, ErrorKind};
@@ -24,8 +24,10 @@ const ENTRIES_MAX: usize = 20_000;
 
 /// A temporary file, removed when this is dropped unless it is to be kept. The run creates it.
 pub struct Scratch {
-    /// Its path.
+    /// Its path for jobs. `$rank` in its name is the number of the rank, where several make the runs.
     pub path: String,
+    /// Its path in this process.
+    own: PathBuf,
     /// Free space on its filesystem.
     pub free: Bytes,
     /// Whether it probably supports O_DIRECT.
@@ -67,7 +69,28 @@ impl Scratch {
                  another directory"
             )));
         }
-        Ok(Scratch { path, free: filesystem.free, direct: takes_direct(&target), keep })
+        let own = PathBuf::from(&path);
+        Ok(Scratch { path, own, free: filesystem.free, direct: takes_direct(&target), keep })
+    }
+
+    /// Like [`Scratch::under`], with a file for each rank of the runner. Ranks may share the free space.
+    ///
+    /// # Errors
+    /// Those of [`Scratch::under`].
+    pub fn of_suite(path: &OsStr, command: &str, runner: &Runner, keep: bool) -> Result<Scratch> {
+        let mut scratch = Scratch::under(path, command, runner.machine(), keep)?;
+        if let Some(hosts) = runner.team() {
+            let all = format!("{}.$rank.tmp", scratch.path.trim_end_matches(".tmp"));
+            scratch.own = of_rank(&all, 0);
+            scratch.path = all;
+            scratch.free = Bytes(scratch.free.0 / hosts.len() as u64);
+        }
+        Ok(scratch)
+    }
+
+    /// For [`super::SuiteOptions::scratch`].
+    pub fn to_remove(&self) -> Option<String> {
+        (!self.keep).then(|| self.path.clone())
     }
 
     /// Like [`Scratch::under`], but creates a directory. Other users may enter it, because database
@@ -106,7 +129,8 @@ impl Scratch {
         }
         match self.try_remove() {
             Err(error) if error.kind() != ErrorKind::NotFound => {
-                say(&format!("{}: cannot remove it: {error}; remove it by hand\n", self.path));
+                let shown = self.own.display();
+                say(&format!("{shown}: cannot remove it: {error}; remove it by hand\n"));
             }
             _ => {}
         }
@@ -114,18 +138,18 @@ impl Scratch {
 
     /// Programs that are just ending may still create files, so this tries several times.
     fn try_remove(&self) -> io::Result<()> {
-        if !Path::new(&self.path).is_dir() {
-            return fs::remove_file(&self.path);
+        if !self.own.is_dir() {
+            return fs::remove_file(&self.own);
         }
         for _ in 0..ATTEMPTS {
-            match fs::remove_dir_all(&self.path) {
+            match fs::remove_dir_all(&self.own) {
                 Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => {
                     std::thread::sleep(PAUSE);
                 }
                 removed => return removed,
             }
         }
-        fs::remove_dir_all(&self.path)
+        fs::remove_dir_all(&self.own)
     }
 }
 
@@ -133,6 +157,11 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         self.remove();
     }
+}
+
+/// The path of the file of a rank.
+pub fn of_rank(path: &str, rank: u32) -> PathBuf {
+    path.replace("$rank", &rank.to_string()).into()
 }
 
 /// An unsuitable size of a temporary file, as a refusal.
@@ -160,6 +189,8 @@ fn left_over(directory: &Path) -> Vec<PathBuf> {
 /// The process id in a name that [`Scratch::under`] made.
 fn maker(name: &str) -> Option<u32> {
     let (rest, seed) = name.strip_prefix("fathom-")?.strip_suffix(".tmp")?.rsplit_once('-')?;
+    // One of several ranks has its number there.
+    let seed = seed.split_once('.').map_or(seed, |(seed, _)| seed);
     let (command, process) = rest.rsplit_once('-')?;
     let is_ours = command.bytes().all(|letter| letter.is_ascii_lowercase())
         && seed.len() == 8

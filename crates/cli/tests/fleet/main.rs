@@ -4,3 +4,4 @@
 mod common;
 
 mod mpi;
+mod suites;

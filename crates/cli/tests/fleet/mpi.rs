@@ -9,7 +9,7 @@ use std::time::Instant;
 use testbed::{alone, scratch};
 
 /// The launchers, by the names that Debian gives them.
-const LAUNCHERS: [&str; 2] = ["mpirun.openmpi", "mpirun.mpich"];
+pub const LAUNCHERS: [&str; 2] = ["mpirun.openmpi", "mpirun.mpich"];
 
 /// Starts ranks. Rank 1 (and no other) is started by `rank_1`: a shell script, whose arguments are the
 /// program and its own. All have the variable `R`.
@@ -20,7 +20,7 @@ fn ranks(launcher: &str, count: u32, directory: &Path, rank_1: &str, arguments: 
 
 /// Starts ranks, each by a shell script, whose arguments are the program and its own, and which has its
 /// number in `R`.
-fn all_ranks(launcher: &str, count: u32, at: &Path, script: &str, arguments: &[&str]) -> Ran {
+pub fn all_ranks(launcher: &str, count: u32, at: &Path, script: &str, arguments: &[&str]) -> Ran {
     let script = format!("R=${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}; {script}\nexec \"$@\"");
     let mut command = Command::new(launcher);
     if launcher == "mpirun.openmpi" {
@@ -31,7 +31,7 @@ fn all_ranks(launcher: &str, count: u32, at: &Path, script: &str, arguments: &[&
 }
 
 /// The document within what a launcher printed.
-fn document(ran: &Ran) -> Value {
+pub fn document(ran: &Ran) -> Value {
     let (from, to) = (ran.out.find('{'), ran.out.rfind('}'));
     let text = from.zip(to).map(|(from, to)| &ran.out[from..=to]).unwrap_or_default();
     serde_json::from_str(text).unwrap_or_else(|e| panic!("{e}: {}\n{}", ran.out, ran.err))

@@ -1,5 +1,6 @@
 //! What `fathom knee` found: the curve as a table, the depth to use, and the job that runs at it.
 
+use super::files;
 use super::parts::{duration, failures, findings, head, interruption};
 use super::table::columns;
 use crate::figures::{PLAIN, in_mebibytes, interval, time_with_interval};
@@ -49,12 +50,14 @@ fn what_was_measured(conclusion: &Conclusion) -> String {
     };
     let way = if conclusion.direct { "O_DIRECT" } else { "through the page cache" };
     let place = match conclusion.is_scratch {
-        true => format!("in one file of {}", conclusion.size),
+        true => format!("in {}", files(conclusion.ranks, conclusion.size)),
         false => format!("in {} of {}", conclusion.size, conclusion.path),
     };
-    let threads = match conclusion.threads {
-        1 => String::new(),
-        threads => format!(", {threads} threads, each of that depth"),
+    let threads = match (conclusion.ranks, conclusion.threads) {
+        (0 | 1, 0 | 1) => String::new(),
+        (0 | 1, threads) => format!(", {threads} threads, each of that depth"),
+        (_, 1) => ", each of that depth".to_owned(),
+        (_, threads) => format!(", {threads} threads on each, all of that depth"),
     };
     let writes = match conclusion.durability.filter(|_| access.writes()) {
         Some(durability) => format!("; writes: {}", durability.name()),
@@ -225,9 +228,11 @@ pub(crate) fn to_use(conclusion: &Conclusion) -> Option<String> {
     }
     let DepthChoice { depth, why } = conclusion.choice?;
     let row = conclusion.row(depth)?;
-    let threads = match conclusion.threads {
-        1 => String::new(),
-        threads => format!(" in each of {threads} threads"),
+    let threads = match (conclusion.ranks, conclusion.threads) {
+        (0 | 1, 0 | 1) => String::new(),
+        (0 | 1, threads) => format!(" in each of {threads} threads"),
+        (ranks, 1) => format!(" on each of {ranks} ranks"),
+        (ranks, threads) => format!(" in each of {threads} threads on each of {ranks} ranks"),
     };
     let gives = format!("{} at a mean of {}", rate(conclusion, row), human::time(row.mean.value));
     let most = conclusion.rows.iter().map(|row| row.iops.value).fold(0.0, f64::max);

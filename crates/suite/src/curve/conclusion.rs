@@ -7,7 +7,7 @@ use super::row::{Row, knee_of, rows};
 use crate::Failure;
 use crate::findings::merge_by_check;
 use crate::knee::{Knee, Point, knee};
-use crate::outcome::{failures, interrupted_by, subset, total_duration, went_well};
+use crate::outcome::{failures, interrupted_by, ranks_of, subset, total_duration, went_well};
 use crate::target::FILL;
 use judge::{Durability, Finding, Verdict, durability, inspect, judge, judge_set};
 use record::{Bytes, Nanos, RecordSet, RunRecord};
@@ -34,6 +34,8 @@ pub struct Conclusion {
     pub engine: String,
     /// Number of threads, each with the depth.
     pub threads: u32,
+    /// Number of ranks, each with these threads and its own file; 1 without a launcher.
+    pub ranks: u32,
     /// The storage stack below it, from the filesystem down.
     pub stack: Vec<String>,
     /// The durability of a completed write there.
@@ -158,6 +160,7 @@ fn about(set: &RecordSet) -> Conclusion {
         direct: workload.direct,
         engine: workload.ioengine.clone(),
         threads: run.jobs.len() as u32,
+        ranks: ranks_of(run),
         stack: inspect(&run.facts, &path).stack,
         durability: Some(durability(&run.facts, &path)),
         path,

@@ -8,7 +8,9 @@ use crate::estimate::{self, Estimated};
 use crate::findings::merge_by_check;
 use crate::knee::{DEPTHS, DepthSweep, Knee};
 use crate::limits::{LimitGroup, group_by_limit};
-use crate::outcome::{bytes_moved, failures, interrupted_by, subset, total_duration, went_well};
+use crate::outcome::{
+    bytes_moved, failures, interrupted_by, ranks_of, subset, total_duration, went_well,
+};
 use crate::saturate::{Rounds, SteadyProgress};
 use crate::target::FILL;
 use judge::{Durability, Finding, Judged, Limit, Verdict, durability, inspect, judge, judge_set};
@@ -28,6 +30,8 @@ pub struct Conclusion {
     pub direct: bool,
     /// Engine of the runs that keep several I/Os in flight.
     pub engine: String,
+    /// Number of ranks, each with such a file; 1 without a launcher.
+    pub ranks: u32,
     /// The storage stack below it, from the filesystem down.
     pub stack: Vec<String>,
     /// The durability of a completed write there.
@@ -94,6 +98,7 @@ pub fn conclude(set: &RecordSet) -> Conclusion {
     let workload = fill.and_then(|run| run.jobs.first()).map(|job| &job.workload);
     let file = workload.and_then(|w| w.files.first()).cloned().unwrap_or_default();
     let facts = fill.map(|run| &run.facts);
+    let ranks = fill.map_or(1, ranks_of);
     // An interrupted sweep has no knee yet.
     let whole = |knee: &Knee| !cells.runs.is_empty() || knee.curve.len() == DEPTHS.len();
     let knee = |direction| {
@@ -103,7 +108,11 @@ pub fn conclude(set: &RecordSet) -> Conclusion {
     let rows = rows(&cells, &judged, &verdicts);
     let findings = findings(merged.findings, &rows);
     Conclusion {
-        size: Bytes(fill.map_or(0, |run| bytes_moved(run, Direction::Write)) >> 20 << 20),
+        size: Bytes(fill.map_or(0, |run| {
+            let each = bytes_moved(run, Direction::Write) / u64::from(ranks);
+            each >> 20 << 20
+        })),
+        ranks,
         direct: workload.is_some_and(|workload| workload.direct),
         engine: workload.map(|workload| workload.ioengine.clone()).unwrap_or_default(),
         stack: facts.map(|facts| inspect(facts, &file).stack).unwrap_or_default(),

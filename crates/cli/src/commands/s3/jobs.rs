@@ -11,6 +11,8 @@ pub struct Jobs<'a> {
     pub access: &'a Access,
     /// "/bucket/prefix".
     pub base: String,
+    /// How many ranks run them, each with objects of its own.
+    pub ranks: usize,
 }
 
 impl Jobs<'_> {
@@ -72,7 +74,7 @@ impl Jobs<'_> {
             format!("--name={name}"),
             "--ioengine=http".into(),
             "--http_mode=s3".into(),
-            format!("--filename={}", self.base),
+            format!("--filename={}{}", self.base, if self.ranks > 1 { "/$rank" } else { "" }),
             format!("--object_set={set}"),
             arguments.sizes().option(),
             format!("--iodepth={}", arguments.concurrent() / arguments.threads),

@@ -35,6 +35,7 @@ pub(crate) fn curved() -> Conclusion {
         direct: true,
         engine: "io_uring".into(),
         threads: 1,
+        ranks: 1,
         stack: vec!["ext4".into(), "vda".into()],
         rows,
         knee: Some(Knee { at: point(16), most: point(16), curve: Vec::new() }),
