@@ -2,12 +2,13 @@
 //! made. Loop devices are made here, so these tests need root.
 
 use crate::common::{
-    FATHOM, Loop, Ran, Running, Throttle, alone, free_port, is_served, loop_device, recorded,
-    recorded_by, run, scratch, system, wait_until,
+    FATHOM, Frozen, Loop, MemoryFilesystem, Ran, Running, Throttle, alone, free_port, is_served,
+    loop_device, recorded, recorded_by, run, scratch, system, wait_until,
 };
 use record::{Direction, LayerPath, Layers, RunRecord};
 use rustix::process::Signal;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 /// Programs that are loaded, by bpftool's name for them.
 fn loaded() -> usize {
@@ -148,6 +149,41 @@ fn a_delay_is_in_the_layer_in_which_it_was_made() {
     let path = reads(&record);
     let (waiting, total) = (mean(&path.request, path), path.job_latency_ns.unwrap());
     assert!((0.6..0.9).contains(&(waiting / total)), "{waiting} of {total} ns: {path:?}");
+}
+
+#[test]
+fn a_frozen_filesystem_is_in_the_submission_and_in_no_other_layer() {
+    let _alone = alone();
+    let own = MemoryFilesystem::new(64 << 20);
+    let job = ["--name=t", "--filename=t", "--size=4m", "--direct=1", "--rw=randwrite", "--layers"];
+    let paced = ["--rate_iops=100", "--number_ios=300"];
+    let line = [&job[..], &paced].concat();
+    let before = own.disk.writes();
+    let (record, at_least, at_most) = std::thread::scope(|scope| {
+        let run = scope.spawn(|| recorded(own.path(), 0, &line));
+        // The job's own writes, after those of the layout.
+        wait_until("writes", || loaded() > 0 && own.disk.writes() > before + 50);
+        let called = Instant::now();
+        let frozen = Frozen::at(own.path());
+        let since = Instant::now();
+        std::thread::sleep(Duration::from_secs(2));
+        let lasted = since.elapsed();
+        drop(frozen);
+        (run.join().unwrap(), lasted, called.elapsed())
+    });
+    let write = Some(Direction::Write);
+    let path = layers(&record).paths.iter().find(|path| path.direction == write).unwrap();
+    assert_eq!(path.ios, 300, "{:?}", layers(&record));
+    // The write that was held back, and what the others took between their start and the block layer.
+    let submission = path.submission_ns.unwrap() * path.ios as f64 / 1e9;
+    let range = 0.95 * at_least.as_secs_f64()..1.05 * at_most.as_secs_f64();
+    assert!(range.contains(&submission), "{submission} s of {range:?}: {path:?}");
+    let inside = path.total.sum.0 as f64 / 1e9;
+    let completion = path.completion_ns.unwrap() * path.ios as f64 / 1e9;
+    let slowest = path.slowest[0].total.0 as f64 / 1e9;
+    for other in [inside, completion, slowest] {
+        assert!(other < 0.1 * at_least.as_secs_f64(), "{inside} {completion} {slowest}: {path:?}");
+    }
 }
 
 /// A run of job "t" in a group, with metrics.
