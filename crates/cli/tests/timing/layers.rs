@@ -46,8 +46,7 @@ fn mean(times: &record::LayerTimes, path: &LayerPath) -> f64 {
 }
 
 /// bpftrace that counts the requests of the job's worker (its thread is named like the job) and times
-/// them in the device. Its own file systems
-/// for debugging are mounted where only it sees them.
+/// them in the device.
 fn bpftrace(device: &Loop) -> Running {
     let minor: u32 = device.name().trim_start_matches("loop").parse().unwrap();
     let number = 7 << 20 | minor;
@@ -59,9 +58,15 @@ fn bpftrace(device: &Loop) -> Running {
            {{ @device = stats(nsecs - @at[args->sector]); delete(@at[args->sector]); }}
          END {{ clear(@at); }}"
     );
+    bpftrace_of(&program)
+}
+
+/// bpftrace with a program that says "ready" when it begins. Its own file systems for debugging are
+/// mounted where only it sees them.
+fn bpftrace_of(program: &str) -> Running {
     let script = "mount -t debugfs none /sys/kernel/debug && exec bpftrace -e \"$0\"";
     let mut command = Command::new("unshare");
-    let mut running = Running::start(command.args(["--mount", "sh", "-c", script, &program]));
+    let mut running = Running::start(command.args(["--mount", "sh", "-c", script, program]));
     running.says("out", "ready");
     running
 }
@@ -113,6 +118,75 @@ fn requests_and_their_time_in_the_device_are_those_that_bpftrace_sees() {
         assert!((parts / mean(&path.total, path) - 1.0).abs() < 0.03, "{path:?}");
         assert!(path.submission_ns.unwrap() > 0.0 && path.completion_ns.unwrap() > 0.0);
     }
+}
+
+/// Of each request of a disk, as bpftrace times it: from the entry into the block layer to the issue, and from
+/// there to the completion, in nanoseconds.
+fn spans_that_bpftrace_sees(seen: &str) -> [Vec<f64>; 2] {
+    let pair = |line: &str| -> Option<[f64; 2]> {
+        let (queued, device) = line.strip_prefix("spans ")?.split_once(' ')?;
+        Some([queued.parse().unwrap(), device.parse().unwrap()])
+    };
+    let pairs: Vec<[f64; 2]> = seen.lines().filter_map(pair).collect();
+    [0, 1].map(|span| {
+        let mut times: Vec<f64> = pairs.iter().map(|pair| pair[span]).collect();
+        times.sort_by(f64::total_cmp);
+        times
+    })
+}
+
+#[test]
+fn means_and_p99_of_waiting_and_device_are_those_that_bpftrace_sees() {
+    let _alone = alone();
+    let directory = scratch();
+    let (device, reads_of_it) = read_device(directory.path());
+    // Milliseconds in each span: what the observers take themselves does not matter.
+    let throttle = Throttle::new();
+    let below = directory.path().to_str().unwrap();
+    throttle.limit(&system("findmnt", &["-no", "MAJ:MIN", "-T", below]), 200);
+    let queue = format!("/sys/block/{}/queue", device.name());
+    std::fs::write(format!("{queue}/scheduler"), "mq-deadline").unwrap();
+    std::fs::write(format!("{queue}/nr_requests"), "4").unwrap();
+    let number = 7 << 20 | device.name().trim_start_matches("loop").parse::<u32>().unwrap();
+    let program = format!(
+        "BEGIN {{ printf(\"ready\\n\"); }}
+         tracepoint:block:block_bio_queue /args->dev == {number} && comm == \"t\"/
+           {{ @entered[args->sector] = nsecs; }}
+         tracepoint:block:block_rq_issue /args->dev == {number} && @entered[args->sector]/
+           {{ @issued[args->sector] = nsecs; }}
+         tracepoint:block:block_rq_complete /args->dev == {number} && @issued[args->sector]/
+           {{ printf(\"spans %lld %lld\\n\", @issued[args->sector] - @entered[args->sector],
+                     nsecs - @issued[args->sector]);
+              delete(@entered[args->sector]); delete(@issued[args->sector]); }}
+         END {{ clear(@entered); clear(@issued); }}"
+    );
+    // No two threads read the same block at a time.
+    let deep = ["--numjobs=16", "--size=1m", "--offset_increment=1m", "--number_ios=25"];
+    let deep = [&texts(&reads_of_it)[..], &deep, &["--group_reporting"]].concat();
+    let starter = throttle.starter();
+    let oracle = bpftrace_of(&program);
+    let starter: Vec<&str> = starter.iter().map(String::as_str).collect();
+    let record = recorded_by(&starter, directory.path(), 0, &deep);
+    oracle.signal(Signal::INT);
+    let seen = oracle.end().out;
+    let path = reads(&record);
+    let theirs = spans_that_bpftrace_sees(&seen);
+    // Where completions interrupt each other, the kernel skips programs: theirs more often than ours.
+    let counted = theirs[0].len();
+    assert_eq!(path.ios + layers(&record).lost, 400, "{:?}", layers(&record));
+    assert!(path.ios >= 380 && counted >= 380, "{counted} {:?}", layers(&record));
+    let waiting: f64 =
+        [&path.request, &path.plug, &path.scheduler].into_iter().map(|it| mean(it, path)).sum();
+    let their_mean = |span: usize| theirs[span].iter().sum::<f64>() / counted as f64;
+    for (what, ours, theirs) in
+        [("waiting", waiting, their_mean(0)), ("device", mean(&path.device, path), their_mean(1))]
+    {
+        assert!((ours / theirs - 1.0).abs() < 0.05, "{what}: {ours} ns, bpftrace {theirs} ns");
+    }
+    // The 396th of 400 lies between these two of bpftrace's, whichever requests it missed.
+    let p99 = path.device.histogram.percentile(99.0) as f64;
+    let (least, most) = (theirs[1][counted - 5], theirs[1][395.min(counted - 1)]);
+    assert!((0.95 * least..1.05 * most).contains(&p99), "p99 {p99} ns, {least} to {most} ns");
 }
 
 #[test]
