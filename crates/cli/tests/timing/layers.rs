@@ -260,6 +260,27 @@ fn a_frozen_filesystem_is_in_the_submission_and_in_no_other_layer() {
     }
 }
 
+#[test]
+fn the_time_for_which_a_cgroup_holds_reads_back_is_in_no_layer() {
+    let _alone = alone();
+    let directory = scratch();
+    let (device, reads_of_it) = read_device(directory.path());
+    let throttle = Throttle::new();
+    let number = format!("/sys/block/{}/dev", device.name());
+    throttle.limit(std::fs::read_to_string(number).unwrap().trim(), 100);
+    let starter = throttle.starter();
+    let starter: Vec<&str> = starter.iter().map(String::as_str).collect();
+    let line = [&texts(&reads_of_it)[..], &["--number_ios=200"]].concat();
+    let record = recorded_by(&starter, directory.path(), 0, &line);
+    let (path, layers) = (reads(&record), layers(&record));
+    // The first of each interval pass; a thread of the kernel submits the others later.
+    let held = 200 - path.ios - layers.lost;
+    let kernel = layers.others.iter().find(|other| other.name == "kworker").unwrap();
+    assert!(held > 0 && kernel.requests >= held, "{held} {layers:?}");
+    let latency = path.job_latency_ns.unwrap() * path.job_ios as f64;
+    assert!(latency > 1e9 && (path.total.sum.0 as f64) < 0.1 * latency, "{latency} ns: {path:?}");
+}
+
 /// A run of job "t" in a group, with metrics.
 struct MeteredRun {
     running: Running,
