@@ -9,6 +9,8 @@ use crate::journal::{Journal, Remounted};
 use crate::programs::{run, text, wait_until};
 use host::{Host, Mount, TargetQuery};
 use record::Facts;
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -116,6 +118,12 @@ fn reason_to_refuse(
     (detaches.as_deref() == Some("1")).then(|| "would lose its loop device when unmounted".into())
 }
 
+/// Whether nobody has the device's filesystem mounted, in any mount namespace (open(2), O_EXCL).
+fn is_free(source: &str) -> bool {
+    let exclusive = OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC;
+    rustix::fs::open(source, exclusive, Mode::empty()).err() != Some(Errno::BUSY)
+}
+
 /// Mounts a recorded filesystem with other options.
 ///
 /// # Errors
@@ -139,6 +147,13 @@ pub(crate) fn change(
             error.text
         ))
     })?;
+    // The kernel would mount a filesystem that is still mounted elsewhere with its old options.
+    if !wait_until(|| is_free(&before.source)) {
+        return Err(Error::refused(format!(
+            "mount={value}: {point} stays mounted in another mount namespace, such as that of a container \
+             or a service (grep -l {point} /proc/[0-9]*/mountinfo shows by whom), and would keep its options"
+        )));
+    }
     let options = options(&before.options, value);
     let refused = |error: Error| Error::refused(format!("mount={value}: {}", error.text));
     mount(before, &options, journal).map_err(refused)?;
@@ -177,17 +192,27 @@ fn verify(point: &str, value: &str, holds: &[String]) -> Result<Vec<String>, Err
 }
 
 /// Mounts a filesystem of the user with its old options. If mount refuses them, it is mounted with
-/// the common ones, and an error is returned.
+/// the common ones, and an error is returned. So it is where another mount namespace keeps it mounted
+/// with other options.
 ///
 /// # Errors
 /// It could not be mounted, or not with all its options.
-pub(crate) fn restore(before: &Remounted, journal: &Journal) -> Result<(), Error> {
+pub(crate) fn restore(host: &Host, before: &Remounted, journal: &Journal) -> Result<(), Error> {
     let all = before.options.join(",");
-    let Err(error) = mount(before, &all, journal) else { return Ok(()) };
+    let is_free = wait_until(|| is_free(&before.source));
+    let point = before.point.display();
+    let Err(error) = mount(before, &all, journal) else {
+        if is_free || matches!(state(host, before), MountState::Unchanged) {
+            return Ok(());
+        }
+        return Err(Error::failed(format!(
+            "{point} is mounted again, but another mount namespace keeps it mounted and so keeps its options \
+             from being those of before ({all}); when that is gone, restore again"
+        )));
+    };
     let common: Vec<&str> =
         before.options.iter().map(String::as_str).filter(|o| ALWAYS_SHOWN.contains(o)).collect();
     mount(before, &common.join(","), journal)?;
-    let point = before.point.display();
     Err(Error::failed(format!(
         "{point} is mounted again, but not with all its options ({all}): {}",
         error.text

@@ -132,7 +132,7 @@ fn remount_as_before(
         }
         remount::MountState::Unmounted => {}
     }
-    remount::restore(before, journal)?;
+    remount::restore(host, before, journal)?;
     Ok(Some(format!("mounted {} at {point} as it was", before.source)))
 }
 

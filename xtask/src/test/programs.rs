@@ -20,8 +20,8 @@ pub struct Job {
 
 /// A job that ended.
 pub struct Outcome {
-    /// Name of the job.
-    pub name: String,
+    /// The job, with the command that ran.
+    pub job: Job,
     /// Its exit code.
     pub code: u8,
     /// Standard output and standard error, in the order in which they were written.
@@ -63,6 +63,19 @@ fn test_program(message: &str) -> Option<Job> {
     Some(Job { name: format!("{package} {}", message["target"]["name"].as_str()?), command })
 }
 
+impl Job {
+    /// A job that runs these tests of the program, one at a time.
+    pub fn only(&self, tests: &[&str]) -> Job {
+        let mut command = Command::new(self.command.get_program());
+        command.args(["--exact", "--test-threads=1"]).args(tests);
+        for (name, value) in self.command.get_envs() {
+            value.map(|value| command.env(name, value));
+        }
+        self.command.get_current_dir().map(|directory| command.current_dir(directory));
+        Job { name: self.name.clone(), command }
+    }
+}
+
 /// Runs all groups of jobs at the same time, each group so many jobs at a time, in their order. Hands
 /// each job to `ended` as soon as it ends.
 pub fn run<const GROUPS: usize>(
@@ -88,7 +101,8 @@ pub fn run<const GROUPS: usize>(
     })
 }
 
-fn run_one(mut job: Job) -> Result<Outcome> {
+/// Runs a job to its end.
+pub fn run_one(mut job: Job) -> Result<Outcome> {
     let begin = Instant::now();
     let mut file = tempfile::tempfile().context("making a file for output")?;
     let copy = |file: &File| file.try_clone().context("sharing the file for output");
@@ -98,7 +112,7 @@ fn run_one(mut job: Job) -> Result<Outcome> {
     let mut bytes = Vec::new();
     file.rewind().and_then(|()| file.read_to_end(&mut bytes)).context("reading output")?;
     let output = String::from_utf8_lossy(&bytes).into_owned();
-    Ok(Outcome { name: job.name, code: cargo::exit_code(status), output, elapsed: begin.elapsed() })
+    Ok(Outcome { job, code: cargo::exit_code(status), output, elapsed: begin.elapsed() })
 }
 
 #[cfg(test)]
@@ -145,10 +159,22 @@ mod tests {
         let outcomes = Mutex::new(Vec::new());
         run([(vec![write, read], 2)], |outcome| outcomes.lock().unwrap().push(outcome)).unwrap();
         let mut outcomes = outcomes.into_inner().unwrap();
-        outcomes.sort_by(|a, b| a.name.cmp(&b.name));
+        outcomes.sort_by(|a, b| a.job.name.cmp(&b.job.name));
         let ended: Vec<_> =
-            outcomes.iter().map(|o| (o.name.as_str(), o.code, o.output.as_str())).collect();
+            outcomes.iter().map(|o| (o.job.name.as_str(), o.code, o.output.as_str())).collect();
         assert_eq!(ended, [("read", 0, "text\n"), ("write", 3, "failed\n")]);
+    }
+
+    #[test]
+    fn tests_run_again_where_their_program_ran() {
+        let mut job = shell("x", "exit 1");
+        job.command.current_dir("/tmp").env("CARGO_MANIFEST_DIR", "/w");
+        let again = job.only(&["a::b", "c"]);
+        let arguments: Vec<_> = again.command.get_args().collect();
+        assert_eq!(arguments, ["--exact", "--test-threads=1", "a::b", "c"]);
+        assert_eq!(again.command.get_program(), "sh");
+        assert_eq!(again.command.get_current_dir(), Some(Path::new("/tmp")));
+        assert!(again.command.get_envs().eq(job.command.get_envs()));
     }
 
     #[test]

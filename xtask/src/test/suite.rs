@@ -19,29 +19,67 @@ struct Totals {
     ignored: u64,
 }
 
-/// Runs every test program, also when some fail, and other commands `beside` them, one at a time.
-/// Returns the exit code of the first that fails, or 0, and a line of totals.
+/// So many failures are not by chance, and running them again would take long.
+const CHANCE: usize = 20;
+
+/// Runs every test program, also when some fail, and other commands `beside` them, one at a time. Tests
+/// that failed beside others run again alone; only those that fail again fail the suite, and the others
+/// are listed. Returns the exit code of the first program that fails, or 0, and a line of totals.
 pub fn run(tests: Vec<Job>, beside: Vec<Job>) -> Result<(u8, String)> {
     let (mut quiet, waiting): (Vec<Job>, Vec<Job>) =
         tests.into_iter().partition(|job| QUIET.contains(&job.name.as_str()));
     for job in &mut quiet {
         job.command.arg("--test-threads=1");
     }
-    let results = Mutex::new((0, Totals::default()));
+    let results = Mutex::new((Totals::default(), Vec::new()));
     let ended = |outcome: Outcome| {
         let found = report(&outcome);
-        let (code, totals) = &mut *results.lock().unwrap_or_else(PoisonError::into_inner);
+        let (totals, failed) = &mut *results.lock().unwrap_or_else(PoisonError::into_inner);
         *totals = totals.plus(found);
-        *code = if *code == 0 { outcome.code } else { *code };
+        failed.extend((outcome.code != 0).then_some(outcome));
     };
     programs::run([(waiting, WIDTH), (beside, 1)], ended)?;
     programs::run([(quiet, 1)], ended)?;
-    let (mut code, totals) = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let (mut totals, failed) = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut code = run_again(&failed, &mut totals)?;
     if code == 0 && totals.passed == 0 {
         eprintln!("no test ran");
         code = 1;
     }
     Ok((code, totals.line()))
+}
+
+/// Runs the tests that failed again, one at a time and with nothing beside them, and lists those that
+/// pass now, which count as passed. Returns the exit code of the first program that still fails, or 0.
+fn run_again(failed: &[Outcome], totals: &mut Totals) -> Result<u8> {
+    let count: usize = failed.iter().map(|outcome| failed_tests(&outcome.output).len()).sum();
+    let mut code = 0;
+    let mut passed = Vec::new();
+    for outcome in failed {
+        let tests = failed_tests(&outcome.output);
+        let mut code_now = outcome.code;
+        if count <= CHANCE && !tests.is_empty() {
+            let again = programs::run_one(outcome.job.only(&tests))?;
+            let found = report(&again);
+            totals.passed += found.passed;
+            totals.failed -= found.passed;
+            code_now = again.code;
+            let still = failed_tests(&again.output);
+            let passes = tests.into_iter().filter(|test| !still.contains(test));
+            passed.extend(passes.map(|test| format!("{}: {test}", outcome.job.name)));
+        }
+        code = if code == 0 { code_now } else { code };
+    }
+    if !passed.is_empty() {
+        println!("failed beside other tests and passed alone:\n  {}", passed.join("\n  "));
+    }
+    Ok(code)
+}
+
+/// The tests that libtest lists before its line of results. A program that died has no such list.
+fn failed_tests(output: &str) -> Vec<&str> {
+    let Some((_, listed)) = output.rsplit_once("\nfailures:\n") else { return Vec::new() };
+    listed.lines().map_while(|line| line.strip_prefix("    ")).collect()
 }
 
 /// Prints one line for a job that passed, and everything that one that failed wrote.
@@ -54,7 +92,7 @@ fn report(outcome: &Outcome) -> Totals {
         print!("{}", outcome.output);
     }
     let seconds = outcome.elapsed.as_secs_f64();
-    println!("{}: {} in {seconds:.1} s", outcome.name, totals.line());
+    println!("{}: {} in {seconds:.1} s", outcome.job.name, totals.line());
     totals
 }
 
@@ -100,11 +138,60 @@ impl Totals {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::process::Command;
     use std::time::Duration;
 
     fn outcome(code: u8, output: &str) -> Outcome {
-        let elapsed = Duration::from_secs(1);
-        Outcome { name: "x".into(), code, output: output.into(), elapsed }
+        let job = Job { name: "x".into(), command: Command::new("true") };
+        Outcome { job, code, output: output.into(), elapsed: Duration::from_secs(1) }
+    }
+
+    /// What libtest writes when `failed` fail and as many as `passed` pass.
+    fn written(failed: &[&str], passed: usize) -> String {
+        if failed.is_empty() {
+            return format!("test result: ok. {passed} passed; 0 failed; 0 ignored\n");
+        }
+        let listed = failed.iter().map(|test| format!("    {test}\n")).collect::<String>();
+        let count = failed.len();
+        format!(
+            "\nfailures:\n\n---- a stdout ----\nwhy\n\nfailures:\n{listed}\n\
+             test result: FAILED. {passed} passed; {count} failed; 0 ignored\n"
+        )
+    }
+
+    /// Runs a suite of one program that writes `first`, and `again` when tests are named.
+    fn suite_of(first: &str, again: &str) -> (u8, String) {
+        let scratch = tempfile::tempdir().unwrap();
+        let path = |name: &str| scratch.path().join(name);
+        let script =
+            "#!/bin/sh\n[ $# = 0 ] && cat first && exit 101\ncat again\n! grep -q FAILED again\n";
+        for (name, text) in [("first", first), ("again", again), ("script", script)] {
+            std::fs::write(path(name), text).unwrap();
+        }
+        let (script, program) = (path("script"), path("program"));
+        // Only another process has the program open for writing, so it can be run at once (execve(2), ETXTBSY).
+        testbed::system("install", &[script.to_str().unwrap(), program.to_str().unwrap()]);
+        let mut command = Command::new(program);
+        command.current_dir(scratch.path());
+        run(vec![Job { name: "x".into(), command }], Vec::new()).unwrap()
+    }
+
+    #[test]
+    fn tests_that_pass_alone_do_not_fail_the_suite() {
+        let first = written(&["a", "m::b"], 5);
+        assert_eq!(failed_tests(&first), ["a", "m::b"]);
+        assert_eq!(suite_of(&first, &written(&[], 2)), (0, "7 passed, 0 failed".into()));
+        assert_eq!(suite_of(&first, &written(&["m::b"], 1)), (1, "6 passed, 1 failed".into()));
+        assert_eq!(suite_of(&first, &written(&["a", "m::b"], 0)), (1, "5 passed, 2 failed".into()));
+    }
+
+    #[test]
+    fn many_failures_and_programs_that_died_are_not_run_again() {
+        let names: Vec<String> = (0..=CHANCE).map(|number| number.to_string()).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let passes = written(&[], names.len());
+        assert_eq!(suite_of(&written(&names, 1), &passes), (101, "1 passed, 21 failed".into()));
+        assert_eq!(suite_of("Killed\n", &passes), (101, "0 passed, 1 failed".into()));
     }
 
     #[test]

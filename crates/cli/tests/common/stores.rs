@@ -34,8 +34,10 @@ pub struct NfsServer {
     directory: TempDir,
 }
 
-/// What runs in the server's network and mounts; it becomes the server.
+/// What runs in the server's network and mounts; it becomes the server. Filesystems that other tests have
+/// mounted would stay mounted for as long as it runs.
 const NFS_START: &str = "
+awk '$2 ~ \"/fathom-\" { print $2 }' /proc/mounts | xargs --no-run-if-empty umount -l
 mount -t tmpfs tmpfs /run
 mkdir -p /run/rpcbind
 ip link set lo up

@@ -6,6 +6,9 @@ set -eu
 program=$1 repository=$2 filesystem=$3 nvme=$4 sda=$5 lines=$6
 root=$filesystem.root
 
+# Filesystems that other tests have mounted would stay mounted for as long as these namespaces.
+awk -v own="$filesystem" '$2 ~ "/fathom-" && $2 != own { print $2 }' /proc/mounts | xargs --no-run-if-empty umount -l
+
 # A root with the system's directories to read from, and empty ones for whatever a reader writes to.
 mkdir "$root"
 mount -t tmpfs none "$root"

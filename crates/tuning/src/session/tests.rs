@@ -2,7 +2,9 @@ use super::*;
 use crate::Kind;
 use record::Bytes;
 use std::fs;
+use std::io::Read;
 use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
 use testbed::{Loop, Mounted, alone, scratch, system};
 
@@ -35,6 +37,31 @@ fn mount_of(point: &Path) -> Option<host::Mount> {
 
 fn has(point: &Path, option: &str) -> bool {
     mount_of(point).unwrap().options.iter().any(|held| held == option)
+}
+
+/// A process with a mount namespace of its own, which keeps what was mounted when it was made.
+struct MountNamespace(Child);
+
+impl MountNamespace {
+    /// A namespace that holds the mount at `point`.
+    fn new(point: &Path) -> MountNamespace {
+        let script = "echo; exec sleep infinity";
+        let mut command = Command::new("unshare");
+        command.args(["--mount", "sh", "-c", script]).stdout(Stdio::piped());
+        let mut namespace = MountNamespace(command.spawn().unwrap());
+        let mut line = [0];
+        namespace.0.stdout.as_mut().unwrap().read_exact(&mut line).unwrap();
+        let mounts = format!("/proc/{}/mountinfo", namespace.0.id());
+        assert!(fs::read_to_string(mounts).unwrap().contains(point.to_str().unwrap()));
+        namespace
+    }
+}
+
+impl Drop for MountNamespace {
+    fn drop(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
 }
 
 /// A device whose scheduler has settings of its own, as an administrator may have made them.
@@ -219,14 +246,26 @@ fn a_filesystem_of_the_user_is_remounted_and_restored() {
     let targets = [point.join("work/file").display().to_string()];
     let journals = state.path().join("journals");
     let mut session = session(&journals, None);
+    let noatime = values(&[(Setting::Mount, "noatime")]);
+    let namespace = MountNamespace::new(point);
+    let error = session.set_up(&noatime, &targets).unwrap_err();
+    assert!(error.text.contains("stays mounted in another mount namespace"), "{error}");
+    let put_back = session.put_back();
+    assert!(put_back.failed.is_empty(), "{put_back:?}");
+    assert_eq!(mount_of(point).unwrap().options, before);
+    drop(namespace);
     for option in ["noatime", "data=writeback", "nobarrier"] {
         session.set_up(&values(&[(Setting::Mount, option)]), &targets).unwrap();
         assert!(has(point, option) && has(point, "nodev") && !has(point, "commit=77"), "{option}");
     }
     let open = fs::File::create(point.join("work/file")).unwrap();
-    let error = session.set_up(&values(&[(Setting::Mount, "noatime")]), &targets).unwrap_err();
+    let error = session.set_up(&noatime, &targets).unwrap_err();
     assert!(error.text.contains("cannot be") || error.text.contains("umount"), "{error}");
     drop(open);
+    let namespace = MountNamespace::new(point);
+    let error = session.set_up(&noatime, &targets).unwrap_err();
+    assert!(error.text.contains("another mount namespace keeps it mounted"), "{error}");
+    drop(namespace);
     let put_back = session.put_back();
     assert!(put_back.failed.is_empty(), "{put_back:?}");
     assert_eq!(mount_of(point).unwrap().options, before);
@@ -238,7 +277,7 @@ fn a_filesystem_of_the_user_is_remounted_and_restored() {
     assert_eq!(mount_of(point).unwrap().options, before);
     let mut session = super::tests::session(&journals, None);
     let memory = [above.path().display().to_string()];
-    let error = session.set_up(&values(&[(Setting::Mount, "noatime")]), &memory).unwrap_err();
+    let error = session.set_up(&noatime, &memory).unwrap_err();
     assert!(error.text.contains("not on a disk (tmpfs)"), "{error}");
 }
 
