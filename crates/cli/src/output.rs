@@ -3,6 +3,7 @@
 pub use runner::describe;
 
 use anyhow::{Context, Result};
+use host::Launcher;
 use report::style::Style;
 use rustix::termios::Winsize;
 use std::fs::File;
@@ -47,9 +48,12 @@ impl Output {
         }
     }
 
-    /// Whether the report goes to a terminal.
+    /// Whether the report goes to a terminal. The mpirun of Open MPI gives each rank a terminal of its own
+    /// and writes what comes from it to its own output, which may be a file.
     pub fn is_terminal(&self) -> bool {
-        matches!(self, Output::Stdout) && io::stdout().is_terminal()
+        matches!(self, Output::Stdout)
+            && io::stdout().is_terminal()
+            && Launcher::of_this_process().is_none_or(|launcher| !launcher.is_open_mpi)
     }
 
     /// The lines that fit on the terminal beside the next prompt; `None` where that is unknown.
@@ -70,7 +74,7 @@ impl Output {
 /// Whether standard output is a terminal that can show a screen.
 pub fn can_draw() -> bool {
     let dumb = std::env::var_os("TERM").is_none_or(|name| name.is_empty() || name == "dumb");
-    io::stdout().is_terminal() && !dumb
+    Output::Stdout.is_terminal() && !dumb
 }
 
 /// Replaces a file atomically: after an error the file is as before.

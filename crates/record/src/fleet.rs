@@ -129,7 +129,7 @@ pub struct RankGroup {
 impl RankGroup {
     /// I/Os of all directions in the common window.
     pub fn ios(&self) -> u64 {
-        self.parts.iter().sum()
+        self.within.iter().map(|(_, (ios, _))| ios).sum()
     }
 }
 

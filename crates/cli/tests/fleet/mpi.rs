@@ -27,7 +27,11 @@ pub fn all_ranks(launcher: &str, count: u32, at: &Path, script: &str, arguments:
         command.args(["--allow-run-as-root", "--oversubscribe"]);
     }
     command.args(["-n", &count.to_string(), "sh", "-c", &script, "sh", FATHOM]);
-    run(command.args(arguments).env("NO_COLOR", "1").current_dir(at))
+    // The terminal that Open MPI gives to a rank is no reason for colours.
+    let ran =
+        run(command.args(arguments).env_remove("NO_COLOR").env("TERM", "xterm").current_dir(at));
+    assert!(!ran.out.contains('\x1b'), "{}", ran.out);
+    ran
 }
 
 /// The document within what a launcher printed.

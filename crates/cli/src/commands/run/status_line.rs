@@ -41,7 +41,7 @@ impl StatusTicker {
     ) -> Option<StatusTicker> {
         let to_stdout = matches!(output, Output::Stdout);
         let terminal = match as_fio {
-            true => std::io::stdout().is_terminal(),
+            true => Output::Stdout.is_terminal(),
             false => std::io::stderr().is_terminal(),
         };
         let taken = as_fio && to_stdout && !text;
