@@ -37,7 +37,7 @@ pub struct NfsServer {
 /// What runs in the server's network and mounts; it becomes the server. Filesystems that other tests have
 /// mounted would stay mounted for as long as it runs.
 const NFS_START: &str = "
-awk '$2 ~ \"/fathom-\" { print $2 }' /proc/mounts | xargs --no-run-if-empty umount -l
+awk '$2 ~ \"/fathom-\" { print $2 }' /proc/mounts | xargs --no-run-if-empty umount -l -q || true
 mount -t tmpfs tmpfs /run
 mkdir -p /run/rpcbind
 ip link set lo up

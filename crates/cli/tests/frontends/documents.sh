@@ -6,8 +6,16 @@ set -eu
 program=$1 repository=$2 filesystem=$3 nvme=$4 sda=$5 lines=$6
 root=$filesystem.root
 
-# Filesystems that other tests have mounted would stay mounted for as long as these namespaces.
-awk -v own="$filesystem" '$2 ~ "/fathom-" && $2 != own { print $2 }' /proc/mounts | xargs --no-run-if-empty umount -l
+# Filesystems that other tests have mounted would stay mounted for as long as these namespaces. Those below
+# the disks of this one are in use.
+backing() { cat "/sys/block/${1##*/}/loop/backing_file"; }
+own="${lines%/*} $(dirname "$(backing "$nvme")") $(dirname "$(backing "$sda")")"
+awk -v own="$own" '
+    BEGIN { count = split(own, places, " ") }
+    $2 ~ "/fathom-" {
+        for (place = 1; place <= count; place++) if (index($2, places[place]) == 1) next
+        print $2
+    }' /proc/mounts | xargs --no-run-if-empty umount -l -q || true
 
 # A root with the system's directories to read from, and empty ones for whatever a reader writes to.
 mkdir "$root"

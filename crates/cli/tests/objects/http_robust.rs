@@ -143,12 +143,12 @@ fn a_server_that_restarts_in_the_middle() {
             s3(&server.host())
         );
         let running = started(directory.path(), &words);
-        wait_until("some objects", || server.count("PUT", 200) > 200);
+        wait_until("some objects", || server.count("PUT", 200) > 20);
         server.stop();
         let before = server.count("PUT", 200);
         std::thread::sleep(Duration::from_millis(300));
         server.start_again();
-        wait_until("objects once more", || server.count("PUT", 200) > before + 200);
+        wait_until("objects once more", || server.count("PUT", 200) > before + 20);
         let ran = kept(directory.path(), running.end());
         let [ios, errors] = ran.ios_and_errors();
         let [sent, good, repeated] = ran.requests("PUT");
