@@ -118,6 +118,14 @@ impl Ask<'_> {
         }
     }
 
+    /// What a percentage is of: a target without an end, as the null engine's, has the size asked for.
+    fn real_or_share(&self) -> u64 {
+        match (self.extent, self.job.target.size) {
+            (Extent::Endless, Some(Size::Bytes(bytes))) => bytes.0 / self.files,
+            _ => self.real(),
+        }
+    }
+
     /// Oracle: a percentage, be it the offset's or the increment's, is rounded up to offset_align
     /// or the smallest block; bytes are taken as they are.
     fn start(&self) -> Result<u64, NoRegion> {
@@ -129,7 +137,7 @@ impl Ask<'_> {
         }
         let bytes = |s: Option<Size>| match s {
             Some(Size::Bytes(b)) => b.0,
-            Some(Size::Percent(p)) => percent_of(self.real(), p),
+            Some(Size::Percent(p)) => percent_of(self.real_or_share(), p),
             Some(Size::Zones(_)) | None => 0,
         };
         let step = bytes(target.offset_increment).checked_mul(self.clone);

@@ -211,3 +211,12 @@ fn the_same_seed_repeats_and_another_one_does_not() {
     assert_ne!(with(&["--randseed=7"]), with(&["--randseed=8"]));
     assert_ne!(with(&["--randrepeat=0"]), with(&["--randrepeat=0"]));
 }
+
+/// A percentage as offset is one of the file's share of the size, where the target has no end.
+#[test]
+fn percentages_of_a_target_without_end_are_of_its_size() {
+    for options in [&["--offset=10%"][..], &["--offset=25%", "--nrfiles=3"]] {
+        let arguments = [&["--rw=write"][..], options].concat();
+        assert_eq!(ours(&arguments), oracle(&arguments), "{options:?}");
+    }
+}
