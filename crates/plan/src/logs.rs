@@ -32,7 +32,7 @@ pub(crate) fn check(job: &Job, diagnostics: &mut Diagnostics) {
     if job.measure.block_errors && !job.pattern.rw.trims() {
         diagnostics.warn(job, "block_error_percentiles counts trims, and there are none");
     }
-    if logs.unix_epoch || logs.other_epoch {
+    if logs.other_epoch {
         check_clock(job, "log_alternate_epoch_clock_id", logs.clock, diagnostics);
     }
     check_clock(job, "job_start_clock_id", job.measure.job_start_clock, diagnostics);
@@ -68,7 +68,6 @@ pub(crate) fn of_worker(job: &Job, number: u32) -> Option<Logs> {
         })
         .map(|(prefix, kind)| (kind, file_name(job, prefix, kind, number)))
         .collect();
-    let epoch = options.unix_epoch || options.other_epoch;
     let nonzero = |time: Nanos| Some(time).filter(|time| time.0 > 0);
     (!files.is_empty()).then(|| Logs {
         files,
@@ -88,7 +87,7 @@ pub(crate) fn of_worker(job: &Job, number: u32) -> Option<Logs> {
         priority: options.priority,
         issue_time: options.issue_time,
         rates: !measure.disable_bw,
-        clock: epoch.then_some(options.clock as i32),
+        clock: options.other_epoch.then_some(options.clock as i32),
         zero: 0,
         store_compressed: options.store_compressed,
         entries: options.entries,
@@ -159,7 +158,7 @@ mod tests {
         let error = check_with(|job| job.measure.logs.issue_time = true).unwrap_err();
         assert!(error.contains("no write_lat_log, no log_offset"), "{error}");
         let error = check_with(|job| {
-            job.measure.logs.unix_epoch = true;
+            job.measure.logs.other_epoch = true;
             job.measure.logs.clock = 2;
         });
         assert!(error.unwrap_err().contains("log_alternate_epoch_clock_id"));

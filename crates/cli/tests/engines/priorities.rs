@@ -70,8 +70,26 @@ fn the_text_tells_them_apart() {
     let directory = scratch();
     let options = ["--ioengine=libaio", "--cmdprio_percentage=50"];
     let ran = job(directory.path(), true, &options).expect(0);
-    for line in ["    clat prio 0/0 (", "    clat prio 1/0 (", "% of IOs) percentiles ("] {
+    // Class, level and hint; fio 3.33 has no hint.
+    for line in ["    clat prio 0/0/0 (", "    clat prio 1/0/0 (", "% of IOs) percentiles ("] {
         assert!(ran.out.contains(line), "{line}: {}", ran.out);
+    }
+}
+
+#[test]
+fn hints_are_shown() {
+    let directory = scratch();
+    let options = [
+        "--ioengine=io_uring",
+        "--cmdprio_percentage=50",
+        "--cmdprio_hint=3",
+        "--output-format=json,normal",
+    ];
+    let ran = job(directory.path(), true, &options);
+    let old = job(directory.path(), true, &[&options[..], &["--compat=3.33"]].concat());
+    for (ran, raised) in [(ran, "    clat prio 1/0/3 ("), (old, "    clat prio 1/0 (")] {
+        assert!(ran.out.contains(raised), "{}", ran.out);
+        assert_eq!(ran.out.contains("\"priohint\" : 3"), raised.contains("/3"), "{}", ran.out);
     }
 }
 

@@ -39,8 +39,6 @@ with_defaults! {
         pub compression_cpus: Vec<u32>,
         /// `log_store_compressed`.
         pub store_compressed: bool,
-        /// `log_unix_epoch`.
-        pub unix_epoch: bool,
         /// `log_alternate_epoch`.
         pub other_epoch: bool,
         /// `log_alternate_epoch_clock_id`.

@@ -137,12 +137,9 @@ pub(super) const ROWS: &[OptionDef] = rows! {
     /// Log times since 1970, not since the start
     ///
     /// In milliseconds, by the wall clock or that of log_alternate_epoch_clock_id.
-    "log_unix_epoch" => boolean(Measure).sets(field!(measure.logs.unix_epoch)),
-
-    /// Log times of another clock
-    ///
-    /// The clock is log_alternate_epoch_clock_id.
-    "log_alternate_epoch" => boolean(Measure).sets(field!(measure.logs.other_epoch)),
+    "log_alternate_epoch" => boolean(Measure)
+        .alias(&["log_unix_epoch"])
+        .sets(field!(measure.logs.other_epoch)),
 
     /// Clock of log_alternate_epoch
     ///

@@ -65,6 +65,8 @@ pub struct PriorityStats {
     pub class: u16,
     /// Level within the class.
     pub level: u16,
+    /// The hint for the device (`priohint`); 0: none.
+    pub hint: u16,
     /// Share of the I/Os with a known priority, in percent.
     pub share: f64,
     /// Their latency.
@@ -98,6 +100,7 @@ fn by_priority(
     let stats = merged.into_iter().map(|(priority, histogram)| PriorityStats {
         class: priority >> 13,
         level: priority & 7,
+        hint: (priority >> 3) & 0x3ff,
         share: histogram.count() as f64 * 100.0 / all.max(1) as f64,
         latency: LatencyStats::of(&histogram, percentiles),
     });

@@ -112,7 +112,7 @@ pub(super) fn job(
     if own != Json::Object(Vec::new()) {
         out.push("job options", own);
     }
-    let form = Form::of(unit, bins);
+    let form = Form::of(unit, bins, options.compat);
     if unit.show.unified != 1 {
         for direction in Direction::ALL {
             out.push(direction.name(), form.direction(&unit.directions[direction]));
@@ -197,15 +197,18 @@ struct Form {
     clat: bool,
     lat: bool,
     bins: bool,
+    /// Whether priorities have their hint, which fio 3.33 does not know.
+    hints: bool,
 }
 
 impl Form {
-    fn of(unit: &UnitMetrics, bins: bool) -> Self {
+    fn of(unit: &UnitMetrics, bins: bool, compat: FioVersion) -> Self {
         Form {
             slat: unit.show.slat_percentiles,
             clat: unit.show.clat_percentiles,
             lat: unit.show.lat_percentiles,
             bins,
+            hints: compat != FioVersion::V3_33,
         }
     }
 
@@ -239,6 +242,9 @@ impl Form {
         let one = |prio: &PriorityStats| {
             let mut entry =
                 object! { "prioclass" => u32::from(prio.class), "prio" => u32::from(prio.level) };
+            if self.hints {
+                entry.push("priohint", u32::from(prio.hint));
+            }
             entry.push(name, latency(Some(&prio.latency), tables, self.bins));
             entry
         };

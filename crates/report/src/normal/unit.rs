@@ -5,7 +5,7 @@ use crate::fio_numbers::{SizeStyle, count, percent};
 use crate::fio_rates::FioRates;
 use crate::fio_rows::{BATCHES, DEPTHS, LONG_BOUNDS, SHORT_BOUNDS, latency_depth};
 use crate::options::RenderOptions;
-use judge::{DirectionMetrics, UnitMetrics};
+use judge::{DirectionMetrics, PriorityStats, UnitMetrics};
 use record::date::asctime;
 use record::{Direction, FioVersion, RunRecord};
 use std::fmt::Write;
@@ -148,9 +148,12 @@ fn direction(
         }
     }
     let kind = if unit.show.lat_percentiles { "lat" } else { "clat" };
+    let prio_name = |prio: &PriorityStats| match options.compat {
+        FioVersion::V3_42 => format!("{kind} prio {}/{}/{}", prio.class, prio.level, prio.hint),
+        FioVersion::V3_33 => format!("{kind} prio {}/{}", prio.class, prio.level),
+    };
     for prio in &metrics.prios {
-        let name = format!("{kind} prio {}/{}", prio.class, prio.level);
-        latency::stats(out, &name, &prio.latency);
+        latency::stats(out, &prio_name(prio), &prio.latency);
     }
     for (name, stats, wanted) in &kinds {
         if let (Some(stats), true) = (stats, wanted) {
@@ -159,8 +162,7 @@ fn direction(
     }
     let shown = unit.show.lat_percentiles || unit.show.clat_percentiles;
     for prio in metrics.prios.iter().filter(|_| shown) {
-        let (class, level) = (prio.class, prio.level);
-        let name = format!("{kind} prio {class}/{level} ({:.2}% of IOs)", prio.share);
+        let name = format!("{} ({:.2}% of IOs)", prio_name(prio), prio.share);
         latency::percentiles(out, &name, &prio.latency);
     }
     if let (Some(response), false) = (&metrics.response, options.as_fio) {
