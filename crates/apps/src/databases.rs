@@ -18,7 +18,7 @@ pub enum Database {
 named!(Database: Sqlite "sqlite", Mysql "mysql", Postgres "postgres");
 
 impl Database {
-    /// Its client programs, of which the first installed one is used; empty if none is needed.
+    /// Its client programs: the first one installed is used. Empty if none is needed.
     pub(crate) fn clients(self) -> &'static [Program] {
         const MARIADB: &str = "mariadb-client";
         match self {

@@ -4,7 +4,7 @@
 
 use record::SplitMix64;
 
-/// Turns any number, however regular, into an unrelated one.
+/// Mixes the bits of a number (SplitMix64), so that similar numbers give unrelated results.
 #[inline]
 pub(crate) const fn mix(seed: u64) -> u64 {
     SplitMix64::nth(seed, 0)
@@ -45,7 +45,7 @@ impl Random {
         if (product as u64) < bound { self.below_unbiased(bound, product) } else { high(product) }
     }
 
-    /// Rejects the few numbers that would make some results more likely. Only they need a division.
+    /// Rejects the few numbers that would make some results more likely. Only this path has a division.
     #[cold]
     fn below_unbiased(&mut self, bound: u64, mut product: u128) -> u64 {
         if bound == 0 {

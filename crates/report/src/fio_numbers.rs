@@ -8,10 +8,10 @@ const BINARY: [&str; 7] = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 
 /// `value` divided by a power of `base` until its whole part has at most `figures` digits, with as
 /// many decimals as fit beside the whole part and a point in `figures` characters. Returns the
-/// text and the power. Nothing is divided, and no decimal shown, when it fits as it is.
+/// text and the power. A value that fits is shown unchanged, without decimals.
 fn shorten(value: u64, figures: u32, base: u64) -> (String, usize) {
-    // The remainder of the last division alone makes the decimals: so the oracle turns 9.9951 MiB
-    // (9 MiB and 1018 whole KiB) into 9.99.
+    // Only the remainder of the last division makes the decimals, as in fio: 9.9951 MiB (9 MiB and 1018
+    // whole KiB) becomes 9.99.
     let (mut whole, mut rest, mut power) = (value, 0, 0);
     while digits(whole) > figures.max(1) && power + 1 < DECIMAL.len() {
         (whole, rest, power) = (whole / base, whole % base, power + 1);
@@ -22,7 +22,7 @@ fn shorten(value: u64, figures: u32, base: u64) -> (String, usize) {
         whole += u64::from(rest * 2 >= base);
         return (whole.to_string(), power);
     }
-    // The fraction is rounded on its own, as a double: so the oracle turns 99.95 into 99.9.
+    // The fraction is rounded on its own, as a double, as in fio: 99.95 becomes 99.9.
     let fraction = format!("{:.decimals$}", rest as f64 / base as f64);
     whole += u64::from(fraction.starts_with('1'));
     let text = format!("{whole}{}", &fraction[1..]);
@@ -126,8 +126,8 @@ pub enum TimeUnit {
 named!(TimeUnit: Nano "nsec", Micro "usec", Milli "msec");
 
 impl TimeUnit {
-    /// The unit for values from `min` to `max` ns: a larger one once the smallest value is above 2
-    /// of it and the largest is 100 of it.
+    /// The unit for values from `min` to `max` ns: a larger unit is used if the smallest value is more than
+    /// 2 of it and the largest is at least 100 of it.
     pub fn for_range(min: u64, max: u64) -> Self {
         match () {
             () if min > 2_000_000 && max > 99_999_999 => TimeUnit::Milli,

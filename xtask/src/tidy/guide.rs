@@ -1,4 +1,4 @@
-//! The guide: every document is a chapter, and every link leads somewhere.
+//! The guide: every document is a chapter, every link leads somewhere, and the README is short.
 
 use super::Finding;
 use crate::workspace;
@@ -7,8 +7,12 @@ use std::path::{Path, PathBuf};
 
 const SUMMARY: &str = "docs/SUMMARY.md";
 
+const README: &str = "README.md";
+/// What does not fit belongs into the guide.
+const README_LINES_MAX: usize = 150;
+
 /// Every broken relative link in a Markdown file, and every document of `docs/` that the summary does
-/// not list. Test data and build output are not looked at.
+/// not list, and a README that is too long. Test data and build output are not looked at.
 pub fn check(root: &Path) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     let mut chapters: Vec<PathBuf> = Vec::new();
@@ -29,6 +33,12 @@ pub fn check(root: &Path) -> Result<Vec<Finding>> {
         let is_chapter = document.path.parent() == Some(Path::new("docs"));
         if is_chapter && document.path != Path::new(SUMMARY) && !chapters.contains(&document.path) {
             let message = format!("{SUMMARY} does not list this document");
+            findings.push(Finding::new(&document.path, 0, message));
+        }
+        let lines = document.text.lines().count();
+        if document.path == Path::new(README) && lines > README_LINES_MAX {
+            let message =
+                format!("{lines} lines, {README_LINES_MAX} allowed: move something to the guide");
             findings.push(Finding::new(&document.path, 0, message));
         }
     }
@@ -61,6 +71,18 @@ fn links(text: &str) -> Vec<(usize, String)> {
 mod tests {
     use super::super::scratch;
     use super::*;
+
+    #[test]
+    fn a_readme_of_one_line_too_many_is_found() {
+        let fits = "a\n".repeat(README_LINES_MAX);
+        let long = format!("{fits}a\n");
+        let readme =
+            |text: &str| scratch(&[(README, text), (SUMMARY, ""), ("python/README.md", &long)]);
+        assert!(check(readme(&fits).path()).unwrap().is_empty());
+        let found = check(readme(&long).path()).unwrap();
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!((&*found[0].path, found[0].line), (Path::new(README), 0));
+    }
 
     #[test]
     fn broken_links_and_missing_chapters_are_found() {

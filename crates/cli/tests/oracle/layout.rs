@@ -132,7 +132,7 @@ fn names(random: &mut Seeded, name: &str, set: &mut impl FnMut(&str, &str)) {
     }
 }
 
-/// Draws a section whose files no other section has.
+/// A random section with its own file names.
 fn section(seed: u64) -> String {
     let mut random = Seeded::new(seed);
     let name = format!("j{seed}");

@@ -15,7 +15,7 @@ fn knee(directory: &Path, arguments: &[&str]) -> Ran {
     run(command.env(ARCHIVE, directory.join("archive.db")))
 }
 
-/// What makes it short.
+/// Options of a short run.
 const SHORT: [&str; 4] = ["--size=32m", "--time=60ms", "--repeat=2", "--depths=1,2,4..16"];
 
 fn depths(value: &Value) -> Vec<u64> {
@@ -53,7 +53,7 @@ fn a_curve_is_measured_told_and_kept_and_its_job_is_one_for_fio_too() {
     assert!(job.contains("# Use iodepth="), "{job}");
     fio(at, &["--parse-only", "at.fio"]).expect(0);
     fathom(at, &["--parse-only", "at.fio"]).expect(0);
-    // fio runs it where it says: what follows on the command line is for a job of its own.
+    // The job file runs in fio unchanged: options after it would start another job.
     let short = job.replace("runtime=30s", "runtime=1s").replace("ramp_time=2s", "ramp_time=0");
     fs::write(at.join("short.fio"), short).unwrap();
     fio(at, &["short.fio"]).expect(0);

@@ -1,5 +1,5 @@
-//! `fathom run` as a picture on a terminal, which script(1) makes: it draws, obeys keys, and leaves
-//! the terminal as it was with the report on it, however it ends.
+//! The live view of `fathom run` on a terminal made by script(1): pictures, keys, and the state of the
+//! terminal after each kind of end.
 
 use crate::common::tty::{GIVEN_BACK, SEEN_RUNNING, TAKEN, Tty};
 use crate::common::{system, wait_until};
@@ -73,7 +73,7 @@ fn every_end_puts_the_terminal_back() {
 
 #[test]
 fn a_second_signal_ends_it_at_once_and_puts_the_terminal_back() {
-    // What it waits for does not hear that the run is to end.
+    // The command of the job ignores the first signal.
     let tty = run(
         24,
         80,
@@ -125,7 +125,7 @@ fn suspended_it_gives_the_terminal_back_and_takes_it_again() {
 fn what_is_said_meanwhile_is_shown_in_the_picture_and_said_again_after_it() {
     let mut tty = run(40, 110, LONG);
     tty.shows(SEEN_RUNNING);
-    // Who asks how far it is gets a report; while there is a picture it is kept for after it.
+    // SIGUSR1 prints a report. While there is a picture, the report is held until after it.
     tty.signal(Signal::USR1);
     tty.shows("Found so far");
     tty.press("q");

@@ -1,5 +1,4 @@
-//! `fathom watch` as lines and as a log: what it counts is what a load did, a log is shown again as
-//! it was seen, and mistakes are told.
+//! `fathom watch` as lines and as a log: its counters against a load, replays of a log, error messages.
 
 use crate::common::{
     FATHOM, Loop, MemoryDisk, Mounted, Running, alone, fathom, run, scratch, system, wait_until,
@@ -15,7 +14,7 @@ fn watch(arguments: &[&str]) -> crate::common::Ran {
     run(Command::new(FATHOM).arg("watch").args(arguments))
 }
 
-/// A watching with its log, once it has looked for the first time.
+/// A running `fathom watch` whose log has its first entry.
 fn watching(directory: &Path, log: &Path, arguments: &[&str]) -> Running {
     let log = log.to_str().unwrap();
     let running = Running::fathom(
@@ -126,7 +125,7 @@ fn shows_it_again(log: &str, name: &str, logged: u64) {
         reads += rate * seconds.next().unwrap();
     }
     assert_eq!(seconds.next(), None, "a line an interval");
-    // Rates are told to a tenth.
+    // Rates are rounded to 0.1.
     assert!((reads - logged as f64).abs() < looks.len() as f64, "{reads} of {logged}");
     assert_eq!(watch(&["--replay", log, "--count=1", "--json"]).expect(0).out.lines().count(), 1);
 }

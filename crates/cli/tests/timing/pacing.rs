@@ -1,4 +1,4 @@
-//! Flow, limits on latency, pauses and what ends jobs: as documented, and as the oracle has it.
+//! Flow, latency limits, think time and the ends of jobs, compared with fio.
 
 use crate::common::schedule::{logged, on_schedule};
 use crate::common::{FATHOM, FIO, Ran, alone, as_fio, at_once, fathom, recorded, run, scratch};
@@ -28,8 +28,8 @@ fn ios(record: &RunRecord) -> Vec<u64> {
     record.jobs.iter().map(JobRecord::ios).collect()
 }
 
-/// I/Os of each job until the last moment at which intervals of all of `tied` end: a flow holds
-/// while its jobs run, and never do two of them end at once.
+/// I/Os of each job up to the last common end of an interval of all of `tied`: a flow holds only while
+/// all its jobs run.
 fn ios_together(record: &RunRecord, tied: &[usize]) -> Vec<u64> {
     let ends = |job: usize| record.jobs[job].intervals.iter().map(|i| i.start + i.length);
     let common = ends(tied[0]).filter(|end| tied.iter().all(|job| ends(*job).any(|e| e == *end)));
@@ -74,7 +74,7 @@ fn a_flow_follows_its_slowest_job() {
     assert!(ios[2] > 20 * ios[1], "{ios:?}");
 }
 
-/// As with the oracle: who starts later catches up while the others wait.
+/// As in fio, a job that starts later catches up while the others wait.
 #[test]
 fn a_late_job_of_a_flow_catches_up() {
     let _alone = alone();
@@ -88,7 +88,7 @@ fn a_late_job_of_a_flow_catches_up() {
     assert!((0.93..1.07).contains(&ratio), "{counts:?}");
 }
 
-/// Those that go on share among themselves when one has ended.
+/// When a job of a flow has ended, the others go on and share among themselves.
 #[test]
 fn a_flow_goes_on_without_those_that_ended() {
     let directory = scratch();
@@ -110,7 +110,8 @@ fn thinkcycles_keep_the_cpu_busy_after_each_completion() {
     assert_eq!(record.jobs[0].workload.settings["thinkcycles"], "1000000");
 }
 
-/// Without it, a rated job makes up for its pauses; with it, it keeps the rate between them.
+/// Without rate_ignore_thinktime, a rated job makes up for its pauses. With it, the job keeps the rate
+/// between them.
 #[test]
 fn rate_ignore_thinktime_gives_up_what_was_missed() {
     // 100 I/Os at 1000/s, then a pause of 50 ms.
@@ -190,7 +191,7 @@ fn a_share_that_cannot_be_met_goes_on_at_a_depth_of_one_and_says_so() {
 }
 
 #[test]
-fn exit_what_says_who_ends_with_a_job() {
+fn exit_what_chooses_the_jobs_that_end_with_a_job() {
     // Never begun, ended before its time, or not.
     let ends = |document: &Value| -> Vec<&str> {
         let jobs = document["jobs"].as_array().unwrap();
@@ -254,8 +255,8 @@ fn mistakes_are_named() {
     assert!(ran.err.contains("its first number counts"), "{}", ran.err);
 }
 
-/// A minimum is kept by the ways the job goes, while it goes them: a writer has no reads to keep it
-/// by, and reading back what it wrote takes the time it takes. The first two seconds are not judged.
+/// rate_min applies to the directions that a job uses, while it uses them: a writer needs no reads, and
+/// verification after writes has no minimum. The first two seconds are not judged.
 #[test]
 fn rate_min_is_asked_of_what_the_job_does() {
     let directory = scratch();

@@ -155,7 +155,7 @@ impl Typed {
             Some("/dev/urandom" | "/dev/random") => Ok(Input::Random),
             Some("") | None => Err(wrong(
                 "if=",
-                "is missing, and standard input is nothing whose speed could be told from a file's",
+                "is missing, and fathom dd does not read standard input",
                 "name a file or device, or /dev/zero or /dev/urandom",
             )),
             Some("/dev/null") => {

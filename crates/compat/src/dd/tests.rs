@@ -186,7 +186,7 @@ fn a_call_ends_where_its_targets_do() {
     assert!(tail.arguments.contains(&"--direct=1".to_owned()));
 }
 
-/// What of a line goes past the page cache: for each file "direct" or "buffered", and its I/O.
+/// Which I/O of a line bypasses the page cache: for each file "direct" or "buffered", and its I/O.
 fn ways(line: &str) -> (Vec<&'static str>, Vec<String>, usize) {
     let work = work(line).unwrap();
     let direct = work.arguments.contains(&"--direct=1".to_owned());
@@ -226,7 +226,7 @@ fn a_last_block_that_is_not_full_is_written_through_the_page_cache() {
     let (files, list, _) = of("iflag=direct oflag=direct conv=fdatasync");
     assert_eq!(files, ["direct", "direct", "buffered", "buffered"]);
     assert_eq!(list[4..7], ["r2 8192+1808", "w3 8192+1808", "Datasync 1"]);
-    // Sectors may be read past the page cache, and are no full block to be written.
+    // Whole sectors are read with O_DIRECT, but a partial block is not written with it.
     let (files, list, _) = of("count=4608B iflag=direct oflag=direct");
     assert_eq!(files, ["direct", "direct", "buffered"]);
     assert_eq!(list[2..5], ["r0 4096+512", "w2 4096+512", "Sync 1"]);
@@ -310,7 +310,7 @@ fn a_copy_has_as_many_blocks_as_it_takes() {
 }
 
 #[test]
-fn what_nobody_wants_is_handed_on() {
+fn unused_data_goes_to_dev_null() {
     let use_of = |line| {
         let mut job = job::Job::default();
         work(line).unwrap().complete(&mut job);

@@ -141,7 +141,7 @@ impl Context {
     pub fn take(&self, events: &mut [Event]) -> Option<usize> {
         let ring = self.id as *const SharedRing;
         // SAFETY: the context's number is the address of a live mapping of at least a page, which
-        // begins with the ring's head; io_setup made it and only io_destroy removes it.
+        // begins with the ring's head. It exists from io_setup to io_destroy, and `self` calls the latter.
         let header = unsafe { &*ring };
         if header.magic != MAGIC || header.incompatible != 0 {
             return None;

@@ -3,7 +3,7 @@
 /// The time of clock `id` of clock_gettime(2), in nanoseconds; 0 if there is no such clock.
 pub fn now(id: i32) -> i64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the address is a timespec of ours; a number that is no clock leaves it as it is.
+    // SAFETY: the address is a timespec of ours. For an unknown clock the kernel writes nothing.
     unsafe { libc::clock_gettime(id, &raw mut time) };
     time.tv_sec * 1_000_000_000 + time.tv_nsec
 }

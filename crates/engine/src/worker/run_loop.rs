@@ -17,6 +17,7 @@ use crate::pacing::Gate;
 use crate::payload::Payload;
 use crate::run_shared::RunShared;
 use crate::sources::RecordSource;
+use crate::sys::buffers::BufferArea;
 use plan::{Engine, Queue, Worker};
 use record::{Direction, Nanos, WorkerState};
 use std::time::Duration;
@@ -38,10 +39,7 @@ impl<'w> ReadyWorker<'_, 'w> {
     {
         let (worker, shared) = (self.worker(), self.shared);
         let live = &shared.live[self.index];
-        let mut payload = Payload::new(worker);
-        for slot in 0..worker.queue.depth {
-            payload.prepare(self.buffers.slice_mut(slot, worker.max_buffer() as usize));
-        }
+        let payload = prepared_payload(worker, self.buffers);
         if !self.link.wait_for_start() || !wait_for_delay(shared, self.index) {
             return Ok(self.files);
         }
@@ -56,18 +54,14 @@ impl<'w> ReadyWorker<'_, 'w> {
         self.builder.set_start_clock();
         source.started(started);
         times.publish(live);
-        // Without a series the whole window is one interval.
-        let step = if worker.measuring.series { shared.plan.interval.0.max(1) } else { u64::MAX };
-        let mut all = Loop {
+        let all = Loop {
             slow: WorkerSlowPath {
                 worker,
                 live,
                 files: self.files,
                 builder: self.builder,
                 ramp_end: times.ramp_end,
-                ramp_bytes: Some(worker.stop.ramp_bytes)
-                    .filter(|b| *b > 0)
-                    .map(|b| (b, &moved as _)),
+                ramp_bytes: ramp_bytes(worker, &moved),
                 deadline: times.deadline,
                 cpu_before: usage(),
                 usage: &usage,
@@ -78,7 +72,7 @@ impl<'w> ReadyWorker<'_, 'w> {
             clock,
             source,
             gate,
-            meter: Meter::<LATENCY, QUEUED, RATED>::new(started, step),
+            meter: Meter::<LATENCY, QUEUED, RATED>::new(started, series_step(worker, shared)),
             payload,
             buffers: self.buffers,
             live,
@@ -87,27 +81,32 @@ impl<'w> ReadyWorker<'_, 'w> {
             // The first tick comes at once and returns the time of the next.
             next_tick: 0,
         };
-        let ended = all.run_to_end();
-        let warnings = all.ring.end();
-        let exchange = all.ring.exchange();
-        let cpu = cpu_since(&all.slow.cpu_before, &usage());
-        let Loop { slow, meter, mut source, .. } = all;
+        Ok(all.run_and_record(started))
+    }
+}
+
+impl<'w, R, C, S, G, const LATENCY: bool, const QUEUED: bool, const RATED: bool>
+    Loop<'_, R, C, S, G, Meter<LATENCY, QUEUED, RATED>, WorkerSlowPath<'_, 'w>>
+where
+    R: Ring,
+    C: Clock,
+    S: LoopSource + RecordSource,
+    G: Gate,
+{
+    /// Runs the loop and records its results. Returns the files.
+    fn run_and_record(mut self, started: u64) -> OpenFiles<'w> {
+        let ended = self.run_to_end();
+        let warnings = self.ring.end();
+        let exchange = self.ring.exchange();
+        let Loop { slow, meter, mut source, .. } = self;
+        let cpu = cpu_since(&slow.cpu_before, &(slow.usage)());
         slow.builder.job.exchange = exchange;
         warnings.into_iter().for_each(|text| slow.builder.warn(text));
         slow.builder.set_measured(meter.finish(ended), started, ended, cpu);
         source.record(ended, slow.builder);
-        Ok(slow.files)
+        slow.files
     }
-}
 
-impl<R, C, S, G, const LATENCY: bool, const QUEUED: bool, const RATED: bool>
-    Loop<'_, R, C, S, G, Meter<LATENCY, QUEUED, RATED>, WorkerSlowPath<'_, '_>>
-where
-    R: Ring,
-    C: Clock,
-    S: LoopSource,
-    G: Gate,
-{
     /// Runs the loop, and again for work that the end of the runtime does not cancel. Then makes
     /// what was written durable. Returns the time of the end.
     fn run_to_end(&mut self) -> u64 {
@@ -161,6 +160,28 @@ impl Times {
             live.set_running_since(self.started);
         }
     }
+}
+
+/// The content of writes, and the buffers of all slots ready for it.
+fn prepared_payload(worker: &Worker, buffers: &mut BufferArea) -> Payload {
+    let mut payload = Payload::new(worker);
+    for slot in 0..worker.queue.depth {
+        payload.prepare(buffers.slice_mut(slot, worker.max_buffer() as usize));
+    }
+    payload
+}
+
+/// Nanoseconds of an interval of the time series. Without a series the whole window is one interval.
+fn series_step(worker: &Worker, shared: &RunShared) -> u64 {
+    if worker.measuring.series { shared.plan.interval.0.max(1) } else { u64::MAX }
+}
+
+/// The bytes after which a ramp ends, and what counts them; `None`: no ramp ends by bytes.
+fn ramp_bytes<'a>(
+    worker: &Worker,
+    moved: &'a dyn Fn() -> u64,
+) -> Option<(u64, &'a dyn Fn() -> u64)> {
+    (worker.stop.ramp_bytes > 0).then_some((worker.stop.ramp_bytes, moved))
 }
 
 /// When a ring stops waiting for something outside of the loop.

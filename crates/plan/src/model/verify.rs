@@ -13,7 +13,7 @@ pub struct Verify {
     pub only: bool,
     /// Bytes between two headers; 0 for one header per block.
     pub interval: u64,
-    /// Offset in the interval whose bytes are swapped with the header; 0 to leave it at the start.
+    /// Offset of the header in the interval. The data there moves to the start.
     pub offset: u64,
     /// Content of blocks; `None` for random bytes.
     pub pattern: Option<BlockPattern>,
@@ -35,7 +35,7 @@ pub struct Verify {
     pub state_load: bool,
     /// Whether the state is saved after writing.
     pub state_save: bool,
-    /// Whether the saved state has only writes that a successful fsync covered.
+    /// Whether only writes that an fsync confirmed are saved in the state.
     pub only_fsynced: bool,
     /// Whether the number in headers is checked.
     pub write_sequence: bool,

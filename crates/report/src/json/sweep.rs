@@ -41,8 +41,8 @@ pub fn sweep(conclusion: &Conclusion, design: &Design, directory: &Path) -> Stri
     .to_text()
 }
 
-/// `fathom sweep --restore --json`: what was put back, what could not be, and what belongs to a sweep
-/// that lives.
+/// `fathom sweep --restore --json`: settings that were put back, that could not be, and that belong to a
+/// sweep that still runs.
 pub fn restored(done: &[String], failed: &[String], left_alone: &[String]) -> String {
     object! {
         "kind" => "restore",

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-/// Writes the received and, if it is known, the expected data to files in `directory`, named as in fio
-/// by the file and the block's offset. Returns the text for the fault's message.
+/// Writes the received and, if it is known, the expected data to files in `directory`. Their names are
+/// those of fio: the name of the file and the offset of the block. Returns the text for the message.
 pub(super) fn write(
     directory: &str,
     path: &str,

@@ -1,5 +1,5 @@
-//! Verification over disks in memory, in an order that a seed decides: what is done to a disk is
-//! found and named, and nothing else is.
+//! Verification on disks in memory, with I/O in an order drawn from a seed: each damage made is found and
+//! named, and nothing else is.
 
 use super::*;
 use crate::random::Random;
@@ -51,7 +51,7 @@ const PLAIN: [Shape; 7] = [
     }),
 ];
 
-/// Blocks that others cut.
+/// Blocks that later writes overlap.
 const CUT: [Shape; 6] = [
     ("anywhere", |worker| anywhere(worker, BlockPlan::Fixed(BLOCK), 512)),
     ("intervals", |worker| {
@@ -230,8 +230,8 @@ const HARMS: [Harm; 7] =
     [Harm::Flip, Harm::Swap, Harm::Stale, Harm::TearFront, Harm::TearBack, Harm::Zero, Harm::Cut];
 
 impl Harm {
-    /// How it is named; nothing where a method cannot tell it at all, for it keeps no data, or the
-    /// same data whoever wrote it.
+    /// The expected message; `None` if the method cannot detect this damage: its blocks hold no data of
+    /// the job, or the same data in each write.
     fn name(self, method: VerifyMethod) -> Option<&'static str> {
         let same = matches!(method, VerifyMethod::Pattern | VerifyMethod::PatternHeader);
         let blind = method == VerifyMethod::Meta;
@@ -320,7 +320,7 @@ fn every_harm_is_found_and_named_and_nothing_else_is() {
     }
 }
 
-/// Blocks that later writes cut have no checksum for what is left: its data is compared.
+/// A block that a later write overlaps has no checksum of the rest: the data of the rest is compared.
 #[test]
 fn harm_to_cut_blocks_is_found_wherever_it_strikes() {
     for (method, shape) in methods().flat_map(|m| CUT.map(|shape| (m, shape))) {
@@ -337,8 +337,7 @@ fn harm_to_cut_blocks_is_found_wherever_it_strikes() {
             let (told, _) = Trial::new(&ours, None).run(|_| {});
             checked(&told, None, &case);
             let struck = |trial: &mut Trial| {
-                // Of a header that is cut only the place is known: the last byte is data where a
-                // piece is longer than any header.
+                // A piece longer than any header ends with data, which is what is compared.
                 let pieces = trial.pieces(false);
                 let long = pieces.iter().filter(|(_, piece)| piece.length > 256).count();
                 assert!(long > 3, "there is something to harm");

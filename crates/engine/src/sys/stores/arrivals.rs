@@ -1,4 +1,4 @@
-//! Where callbacks of libraries put the I/Os that ended.
+//! A queue of completed I/Os, filled by callbacks of libraries.
 
 use super::contract::{Ended, StoreIo};
 use crate::hot::op::OpKind;
@@ -58,7 +58,7 @@ impl<F> InFlight<F> {
         (0..depth.max(1)).map(slot).collect()
     }
 
-    /// What the callbacks of an I/O get.
+    /// Begins an I/O. Returns the pointer to pass to its callback.
     pub fn begin(&mut self, io: &StoreIo) -> *mut c_void {
         self.io = *io;
         (&raw mut *self).cast()
@@ -69,7 +69,7 @@ impl<F> InFlight<F> {
         self.arrivals.add((self.io.slot, result));
     }
 
-    /// What the loop expects of an I/O that a library only calls successful.
+    /// The result of a successful I/O, for libraries that report no length: its length, or 0 for a sync.
     pub fn whole(&self) -> i64 {
         match self.io.kind.direction() {
             Some(_) => self.io.length as i64,
