@@ -158,9 +158,9 @@ pub const ROOMS: &[Room] = &[
     room(
         "showing",
         "remote",
-        "frames and messages between servers and clients",
+        "frames and messages between servers and clients, their encryption, the proof of a token",
         "open sockets",
-        &["record", "job"],
+        &["record", "job", "testbed", "test-servers"],
     ),
     room(
         "showing",
@@ -216,6 +216,7 @@ pub const XTASK_SEES: &[&str] = &[
     "job",
     "judge",
     "live",
+    "model",
     "record",
     "report",
     "suite",

@@ -174,6 +174,8 @@ pub struct Invocation {
     pub server: Option<String>,
     /// The server runs in the background and writes its process id to this file.
     pub daemonize: Option<PathBuf>,
+    /// How servers and clients prove who they are.
+    pub access: Access,
     /// Servers that run the jobs; empty: they run here.
     pub clients: Vec<Client>,
     /// The trigger that ends the run early.
@@ -214,6 +216,21 @@ pub struct Override {
     pub name: String,
     /// Its value, as one would type it.
     pub value: String,
+}
+
+/// How servers and clients prove who they are, and encrypt their connections. Files are PEM.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Access {
+    /// The secret that both sides know.
+    pub token: Option<String>,
+    /// The file with the token.
+    pub token_file: Option<PathBuf>,
+    /// The certificate of a server.
+    pub tls_cert: Option<PathBuf>,
+    /// The key of the certificate.
+    pub tls_key: Option<PathBuf>,
+    /// The authorities that a client trusts.
+    pub tls_ca: Option<PathBuf>,
 }
 
 /// A server and the jobs for it.

@@ -6,8 +6,8 @@ use record::{RunRecord, without_password};
 /// What stands where a secret was.
 const HIDDEN: &str = "***";
 
-/// Options of `fathom s3` that are such.
-const OF_COMMANDS: [&str; 3] = ["secret-key", "session-token", "sse-c-key"];
+/// Options of commands whose values are secret.
+const OF_COMMANDS: [&str; 4] = ["secret-key", "session-token", "sse-c-key", "token"];
 
 /// Replaces the values of secret options wherever a record holds them as typed: command line, job
 /// files, options.

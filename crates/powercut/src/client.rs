@@ -1,8 +1,10 @@
 //! The tester's side of the connection.
 
-use crate::protocol::{Answer, Challenge, PROTOCOL, Reply, Request, Side, is_proof, proof};
-use crate::tls::{ClientTls, Wire};
+use crate::protocol::{Answer, Challenge, PROTOCOL, Reply, Request};
+use crate::wire::Wire;
 use remote::FrameError;
+use remote::tls::ClientTls;
+use remote::token::{Nonces, Side, is_proof, nonce, proof};
 use std::io;
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
@@ -124,15 +126,16 @@ impl Client {
             }
             (token, _) => token.as_deref(),
         };
-        let nonce = &challenge.nonce;
-        let own = token.map(|token| proof(token, nonce, Side::Tester));
-        remote::write(&mut stream, &Answer { protocol: PROTOCOL, proof: own })
+        let own = nonce().map_err(|error| self.unreachable(&error))?;
+        let nonces = Nonces { server: challenge.nonce, client: own };
+        let proven = token.map(|token| proof(token, &nonces, Side::Client));
+        remote::write(&mut stream, &Answer { protocol: PROTOCOL, nonce: own, proof: proven })
             .map_err(|error| self.unreachable(&error))?;
         match read(&mut stream).map_err(|error| self.unreachable(&error))? {
             Reply::Refused(why) => Err(self.refused(why)),
             Reply::Welcome(given)
                 if token
-                    .is_none_or(|token| is_proof(given.as_ref(), token, nonce, Side::Server)) =>
+                    .is_none_or(|token| is_proof(given.as_ref(), token, &nonces, Side::Server)) =>
             {
                 Ok(stream)
             }
@@ -161,7 +164,7 @@ impl Client {
                     stream.set_read_timeout(Some(TIMEOUT))?;
                     stream.set_write_timeout(Some(TIMEOUT))?;
                     return match &self.access.tls {
-                        Some(tls) => tls.connect(&self.address, stream),
+                        Some(tls) => Ok(Box::new(tls.connect(self.host(), stream)?)),
                         None => Ok(Box::new(stream)),
                     };
                 }
@@ -169,6 +172,12 @@ impl Client {
             }
         }
         Err(last)
+    }
+
+    /// The host of the address, without the brackets of an IPv6 address.
+    fn host(&self) -> &str {
+        let host = self.address.rsplit_once(':').map_or(&*self.address, |(host, _)| host);
+        host.trim_start_matches('[').trim_end_matches(']')
     }
 
     fn unreachable(&self, why: &dyn std::fmt::Display) -> ClientError {

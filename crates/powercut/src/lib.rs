@@ -6,7 +6,7 @@
 //! acknowledged write what is left of it, [`statistics`] what that allows to say about the rate of
 //! losses, and [`layer`] who is to be suspected.
 //!
-//! [`server`] keeps the promises, [`client`] talks to it, over [`tls`] if both want it, [`mod@write`] and
+//! [`server`] keeps the promises, [`client`] talks to it, over [TLS](remote::tls) if both want it, [`mod@write`] and
 //! [`storage`] write, and [`report`] says what a check found.
 
 pub mod check;
@@ -25,5 +25,5 @@ pub mod statistics;
 pub mod storage;
 #[cfg(test)]
 mod tests;
-pub mod tls;
+mod wire;
 pub mod write;

@@ -1,15 +1,15 @@
 //! The server that keeps promises: a file for each session in a directory, written before it answers.
 
 use crate::promises::{self, Entry, Promises};
-use crate::protocol::{
-    Answer, Challenge, Kept, PROTOCOL, REQUEST_MAX, Reply, Request, Side, is_proof, proof,
-};
+use crate::protocol::{Answer, Challenge, Kept, PROTOCOL, REQUEST_MAX, Reply, Request};
 use crate::session::Session;
-use crate::tls::{ServerTls, Wire};
+use crate::wire::Wire;
 use remote::FrameError;
+use remote::tls::ServerTls;
+use remote::token::{Nonce, Nonces, Side, is_proof, nonce, proof};
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -79,7 +79,7 @@ impl Server {
         socket.set_read_timeout(Some(GREETING)).map_err(FrameError::Io)?;
         let timeouts = socket.try_clone().map_err(FrameError::Io)?;
         let mut stream: Box<dyn Wire> = match &self.tls {
-            Some(tls) => tls.accept(socket).map_err(FrameError::Io)?,
+            Some(tls) => Box::new(tls.accept(socket).map_err(FrameError::Io)?),
             None => Box::new(socket),
         };
         let stream = &mut stream;
@@ -90,7 +90,8 @@ impl Server {
         if let Err(why) = self.admit(&answer, &nonce) {
             return send(stream, &Reply::Refused(why));
         }
-        let own = self.token.as_ref().map(|token| proof(token, &nonce, Side::Server));
+        let nonces = Nonces { server: nonce, client: answer.nonce };
+        let own = self.token.as_ref().map(|token| proof(token, &nonces, Side::Server));
         send(stream, &Reply::Welcome(own))?;
         timeouts.set_read_timeout(None).map_err(FrameError::Io)?;
         loop {
@@ -103,7 +104,7 @@ impl Server {
         }
     }
 
-    fn admit(&self, answer: &Answer, nonce: &[u8; 32]) -> Result<(), String> {
+    fn admit(&self, answer: &Answer, nonce: &Nonce) -> Result<(), String> {
         if answer.protocol != PROTOCOL {
             return Err(format!(
                 "this server has version {PROTOCOL} of the protocol, and the tester has version {}: \
@@ -111,8 +112,9 @@ impl Server {
                 answer.protocol
             ));
         }
+        let nonces = Nonces { server: *nonce, client: answer.nonce };
         match &self.token {
-            Some(token) if !is_proof(answer.proof.as_ref(), token, nonce, Side::Tester) => {
+            Some(token) if !is_proof(answer.proof.as_ref(), token, &nonces, Side::Client) => {
                 Err("the token is not the server's; give the same --token-file on both machines"
                     .into())
             }
@@ -263,10 +265,4 @@ fn keeping(path: &Path, error: &io::Error) -> String {
 
 fn send(stream: &mut dyn Wire, message: &impl serde::Serialize) -> Result<(), FrameError> {
     remote::write(stream, message).map_err(FrameError::Io)
-}
-
-fn nonce() -> io::Result<[u8; 32]> {
-    let mut bytes = [0; 32];
-    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(bytes)
 }

@@ -2,7 +2,8 @@
 //!
 //! | client | server |
 //! |---|---|
-//! | `Hello` | `Hello`, or `Refused` |
+//! | `Hello` | `Hello`, or `Refused`; with a token, `Challenge` |
+//! | `Proof` after `Challenge` | `Proof`, then `Hello`; or `Refused` |
 //! | `Submit` | `Text`, `Messages`, then `Ready` or `Refused` |
 //! | `Files` | preceded by `Wants`, before `Ready`, if the jobs need files of the client |
 //! | `Start` | `Text`, `Live` during the run, `File` for its files, then `Done` |
@@ -13,6 +14,7 @@
 //!
 //! Both sides send `Alive` at regular intervals.
 
+use crate::token::Nonce;
 use record::{Message, Nanos, PerDirection, RunRecord, Snapshot};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -134,6 +136,13 @@ pub struct Refusal {
 pub enum FromClient {
     /// The greeting.
     Hello(Hello),
+    /// The answer to [`FromServer::Challenge`].
+    Proof {
+        /// Random bytes of the client.
+        nonce: Nonce,
+        /// The proof that the client knows the token.
+        proof: [u8; 32],
+    },
     /// The jobs to run.
     Submit(Submission),
     /// The requested files that exist.
@@ -163,6 +172,10 @@ pub enum FromClient {
 pub enum FromServer {
     /// The greeting, with the machine.
     Hello(Hello, Host),
+    /// The server has a token and wants a proof that the client knows it.
+    Challenge(Nonce),
+    /// The proof that the server knows the token.
+    Proof([u8; 32]),
     /// The server refuses.
     Refused(Refusal),
     /// Text for the output of the client.
@@ -193,7 +206,7 @@ impl FromClient {
     /// The kind of the message, as named in traces.
     pub fn kind(&self) -> &'static str {
         match self {
-            FromClient::Hello(_) => "PROBE",
+            FromClient::Hello(_) | FromClient::Proof { .. } => "PROBE",
             FromClient::Submit(_) => "JOB",
             FromClient::Files(_) => "SENDFILE",
             FromClient::Start => "RUN",
@@ -209,7 +222,7 @@ impl FromServer {
     /// The kind of the message, as named in traces.
     pub fn kind(&self) -> &'static str {
         match self {
-            FromServer::Hello(..) => "PROBE",
+            FromServer::Hello(..) | FromServer::Challenge(_) | FromServer::Proof(_) => "PROBE",
             FromServer::Refused(_) => "STOP",
             FromServer::Text(_) | FromServer::Messages(_) => "TEXT",
             FromServer::Wants(_) => "SENDFILE",

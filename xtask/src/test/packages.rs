@@ -38,6 +38,8 @@ const NEEDED: &[Package] = &[
     // What is cached of a file, and what runs.
     Package { name: "util-linux-extra", program: "fincore" },
     Package { name: "procps", program: "pgrep" },
+    // Certificates that the guide names.
+    Package { name: "openssl", program: "openssl" },
     // Compiles a project.
     Package { name: "gcc", program: "cc" },
     Package { name: "make", program: "make" },

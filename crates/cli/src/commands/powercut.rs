@@ -11,7 +11,7 @@ use crate::output::{Output, say};
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
 use powercut::server::Server;
-use powercut::tls::ServerTls;
+use remote::tls::ServerTls;
 use runner::Refusal;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;

@@ -1,5 +1,6 @@
 //! `fathom run` and `fio`. [`main`] parses the command line and dispatches; [`run`] is a plain run.
 
+mod access;
 mod actions;
 mod checksum_test;
 mod client;

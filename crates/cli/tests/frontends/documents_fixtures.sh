@@ -45,6 +45,14 @@ if named 'fathom runs' || named 'fathom trend' || named latest || named sqlite3;
 fi
 if named strace.txt; then echo '7 1700000000.5 pwrite64(3</data/x>, "", 4096, 0) = 4096 <0.0001>' > strace.txt; fi
 if named token && ! named '> token'; then (umask 077 && echo 0123456789abcdef > token); fi
+if named server.pem; then
+    # An authority, and a certificate of it for this host.
+    key='-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes'
+    openssl req -x509 $key -keyout ca.key -out ca.pem -subj /CN=authority -days 2 2> /dev/null
+    openssl req $key -keyout server.key -out server.csr -subj /CN=server 2> /dev/null
+    printf 'subjectAltName=IP:10.0.0.2\n' > server.ext
+    openssl x509 -req -in server.csr -CA ca.pem -CAkey ca.key -days 2 -extfile server.ext -out server.pem 2> /dev/null
+fi
 if named 8651 && ! named 'powercut serve'; then fathom powercut serve --listen=10.0.0.2:8651 --token-file=token; fi
 if named :9000 || named ttfb; then
     export AWS_ACCESS_KEY_ID=reader AWS_SECRET_ACCESS_KEY=secret

@@ -4,7 +4,7 @@ use crate::commands::serve::token_in;
 use anyhow::Result;
 use clap::Args;
 use powercut::client::{Access, Client, ClientError};
-use powercut::tls::ClientTls;
+use remote::tls::ClientTls;
 use runner::Refusal;
 use std::path::PathBuf;
 use std::time::Duration;

@@ -3,6 +3,7 @@
 mod interim_results;
 mod server_link;
 
+use crate::commands::run::access::ClientAccess;
 use crate::commands::run::connection::describe_error;
 use crate::commands::run::gate::{self, Gate};
 use crate::commands::run::request::{RunRequest, SEED, program, usage_code};
@@ -31,8 +32,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// When the results cannot be shown or saved.
 pub fn main(request: &RunRequest, output: &mut Output) -> Result<u8> {
     let usage = usage_code(request.dialect);
-    let addresses = match check(request.invocation).and_then(|()| addresses(request.invocation)) {
-        Ok(addresses) => addresses,
+    let (addresses, access) = match check(request.invocation) {
+        Ok(checked) => checked,
         Err(text) => {
             say(&format!("command line: {text}\n"));
             return Ok(usage);
@@ -40,7 +41,7 @@ pub fn main(request: &RunRequest, output: &mut Output) -> Result<u8> {
     };
     let signals = request.runner.signals()?;
     let (sender, messages) = channel();
-    let servers = match server_link::connect(request, &addresses, &sender) {
+    let servers = match server_link::connect(request, &addresses, &access, &sender) {
         Ok(servers) => servers,
         Err(text) => {
             say(&text);
@@ -63,8 +64,8 @@ pub fn main(request: &RunRequest, output: &mut Output) -> Result<u8> {
     clients.run()
 }
 
-/// Refuses options that cannot be used with servers.
-fn check(invocation: &Invocation) -> Result<(), String> {
+/// Refuses options that cannot be used with servers. Returns where these are, and what is asked of them.
+fn check(invocation: &Invocation) -> Result<(Vec<Address>, ClientAccess), String> {
     let wrong = [
         (
             !invocation.allow_destroy.is_empty(),
@@ -84,7 +85,7 @@ fn check(invocation: &Invocation) -> Result<(), String> {
     ];
     match wrong.iter().find(|(given, _)| *given) {
         Some((_, text)) => Err((*text).into()),
-        None => Ok(()),
+        None => Ok((addresses(invocation)?, ClientAccess::new(invocation)?)),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Connections between clients and servers, by TCP or UNIX sockets.
 
+use remote::tls::{ClientTls, Encrypted, ServerTls};
 use remote::{Address, Family, FrameError, LIMIT_GREETING};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -25,6 +26,8 @@ pub const SILENCE_MAX: Duration = Duration::from_secs(30);
 pub enum Stream {
     /// Over a network.
     Tcp(TcpStream),
+    /// Over a network, with TLS.
+    Encrypted(Box<Encrypted>),
     /// On this machine.
     Socket(UnixStream),
 }
@@ -55,16 +58,51 @@ impl Stream {
         Ok(Stream::Tcp(stream))
     }
 
+    /// Encrypts a connection to a server. A connection on this machine stays as it is.
+    ///
+    /// # Errors
+    /// When the server does not speak TLS, or its certificate is not trusted.
+    pub fn encrypted_to(self, address: &Address, tls: &ClientTls) -> io::Result<Stream> {
+        match self {
+            Stream::Tcp(stream) => tls.connect(&address.host(), stream).map(Stream::encrypted),
+            other => Ok(other),
+        }
+    }
+
+    /// Encrypts the connection of a client. A connection on this machine stays as it is.
+    ///
+    /// # Errors
+    /// When the client does not speak TLS, or does not trust the certificate.
+    pub fn encrypted_by(self, tls: &ServerTls) -> io::Result<Stream> {
+        match self {
+            Stream::Tcp(stream) => tls.accept(stream).map(Stream::encrypted),
+            other => Ok(other),
+        }
+    }
+
+    fn encrypted(stream: Encrypted) -> Stream {
+        Stream::Encrypted(Box::new(stream))
+    }
+
+    /// The TCP connection; `None` for a UNIX socket.
+    fn tcp_stream(&self) -> Option<&TcpStream> {
+        match self {
+            Stream::Tcp(stream) => Some(stream),
+            Stream::Encrypted(stream) => Some(stream.socket()),
+            Stream::Socket(_) => None,
+        }
+    }
+
     /// Limits the time of each read and write.
     ///
     /// # Errors
     /// When the socket refuses it.
     pub fn set_timeout(&self, time: Duration) -> io::Result<()> {
-        match self {
-            Stream::Tcp(s) => s.set_read_timeout(Some(time)).and(s.set_write_timeout(Some(time))),
-            Stream::Socket(s) => {
-                s.set_read_timeout(Some(time)).and(s.set_write_timeout(Some(time)))
-            }
+        let time = Some(time);
+        match (self, self.tcp_stream()) {
+            (_, Some(tcp)) => tcp.set_read_timeout(time).and(tcp.set_write_timeout(time)),
+            (Stream::Socket(s), _) => s.set_read_timeout(time).and(s.set_write_timeout(time)),
+            _ => Ok(()),
         }
     }
 
@@ -75,6 +113,9 @@ impl Stream {
         // It may be closed already.
         let _ = match self {
             Stream::Tcp(stream) => stream.shutdown(Shutdown::Write),
+            Stream::Encrypted(stream) => {
+                stream.end_writing().and(stream.socket().shutdown(Shutdown::Write))
+            }
             Stream::Socket(stream) => stream.shutdown(Shutdown::Write),
         };
         if self.set_timeout(2 * HEARTBEAT).is_ok() {
@@ -89,26 +130,20 @@ impl Stream {
         // It may be closed already.
         let _ = match self {
             Stream::Tcp(stream) => stream.shutdown(Shutdown::Both),
+            Stream::Encrypted(stream) => stream.socket().shutdown(Shutdown::Both),
             Stream::Socket(stream) => stream.shutdown(Shutdown::Both),
         };
     }
 
     /// The local IP address; `None` for a UNIX socket.
     pub fn local(&self) -> Option<IpAddr> {
-        match self {
-            Stream::Tcp(stream) => stream.local_addr().ok().map(|address| address.ip()),
-            Stream::Socket(_) => None,
-        }
+        self.tcp_stream()?.local_addr().ok().map(|address| address.ip())
     }
 
     /// The address of the other side, for messages.
     pub fn peer(&self) -> String {
-        match self {
-            Stream::Tcp(stream) => {
-                stream.peer_addr().map_or_else(|_| "a client".into(), |address| address.to_string())
-            }
-            Stream::Socket(_) => "a local client".into(),
-        }
+        let Some(stream) = self.tcp_stream() else { return "a local client".into() };
+        stream.peer_addr().map_or_else(|_| "a client".into(), |address| address.to_string())
     }
 }
 
@@ -116,6 +151,7 @@ impl Read for &Stream {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Stream::Tcp(stream) => (&mut &*stream).read(buffer),
+            Stream::Encrypted(stream) => (&mut &**stream).read(buffer),
             Stream::Socket(stream) => (&mut &*stream).read(buffer),
         }
     }
@@ -125,6 +161,7 @@ impl Write for &Stream {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Stream::Tcp(stream) => (&mut &*stream).write(bytes),
+            Stream::Encrypted(stream) => (&mut &**stream).write(bytes),
             Stream::Socket(stream) => (&mut &*stream).write(bytes),
         }
     }

@@ -174,6 +174,13 @@ impl RunRequest<'_> {
         if asked.daemonize.is_some() {
             return Err("--daemonize: only a server can run in the background; add --server".into());
         }
+        if asked.access != job::Access::default() {
+            return Err(
+                "--token, --token-file and --tls-… are for --server and --client; add one of \
+                        them, or leave these out"
+                    .into(),
+            );
+        }
         self.check_live()?;
         self.check_archive()?;
         self.check_repeated_logs()?;

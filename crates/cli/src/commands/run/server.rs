@@ -6,6 +6,7 @@ mod shared;
 
 pub use session::own_hello;
 
+use crate::commands::run::access::ServerAccess;
 use crate::commands::run::connection::{Listener, Stream};
 use crate::commands::run::request::program;
 use crate::exit;
@@ -33,6 +34,7 @@ pub fn main(dialect: Dialect, runner: &Runner, own: &Invocation, mut output: Out
     let typed = own.server.as_deref().unwrap_or_default();
     let address = Address::parse(typed).context("--server")?;
     check(own)?;
+    let access = ServerAccess::new(own)?;
     if let (Some(file), false) = (&own.daemonize, daemon::is_daemon()) {
         return daemon::start(file);
     }
@@ -40,17 +42,18 @@ pub fn main(dialect: Dialect, runner: &Runner, own: &Invocation, mut output: Out
     let listener = Listener::bind(&address).with_context(listening)?;
     let log = Log::new(dialect);
     if listener.is_open() {
-        log.say(&format!(
-            "warning: listening on {address}, which other hosts may reach: anyone who reaches it can \
-             read, write and run commands here as this user, without a password; use \
-             127.0.0.1 or sock:PATH, and a tunnel"
-        ));
+        access.warning(&address.to_string()).iter().for_each(|text| log.say(text));
     }
     daemon::ready(own.daemonize.as_deref())?;
     output.write(&format!("{}: server listening on {address}\n", program(dialect)))?;
     let signals = runner.signals()?;
-    let server =
-        Server { runner, own, ending: AtomicBool::new(false), clients: AtomicUsize::new(0) };
+    let server = Server {
+        runner,
+        own,
+        access,
+        ending: AtomicBool::new(false),
+        clients: AtomicUsize::new(0),
+    };
     let signal = accept(listener, &server, signals, &log);
     let socket = match &address {
         Address::Socket(path) => Some(path.as_path()),

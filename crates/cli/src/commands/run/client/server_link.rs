@@ -1,5 +1,6 @@
 //! The connection of a client to one server.
 
+use crate::commands::run::access::{AnswerError, ClientAccess};
 use crate::commands::run::connection::{
     MessageWriter, SILENCE_MAX, Stream, describe_error, read_messages,
 };
@@ -10,8 +11,8 @@ use job::Client;
 use judge::Judged;
 use record::{RunRecord, Snapshot};
 use remote::{
-    Address, Announced, FilePart, FrameError, FromClient, FromServer, Host, JobText,
-    LIMIT_GREETING, LIMIT_RECORD, Submission,
+    Address, Announced, FilePart, FrameError, FromClient, FromServer, Host, JobText, LIMIT_RECORD,
+    Submission,
 };
 use report::clients::ClientReport;
 use runner::inputs;
@@ -78,12 +79,13 @@ pub type ServerMessage = (usize, Result<FromServer, FrameError>);
 pub fn connect(
     request: &RunRequest,
     addresses: &[Address],
+    access: &ClientAccess,
     messages: &Sender<ServerMessage>,
 ) -> Result<Vec<ServerLink>, String> {
     let tries: Vec<Result<ServerLink, String>> = std::thread::scope(|scope| {
         let begin = |(index, address): (usize, &'_ Address)| {
             let (address, messages) = (address.clone(), messages.clone());
-            scope.spawn(move || ServerLink::connect(index, address, messages))
+            scope.spawn(move || ServerLink::connect(index, address, access, messages))
         };
         let threads: Vec<_> = addresses.iter().enumerate().map(begin).collect();
         let failed = || Err("internal error: a thread panicked".into());
@@ -98,38 +100,52 @@ pub fn connect(
     Ok(tries.into_iter().flatten().collect())
 }
 
+fn open(address: &Address, access: &ClientAccess) -> Result<Stream, String> {
+    let connected = Stream::connect(address)
+        .and_then(|stream| stream.set_timeout(SILENCE_MAX).map(|()| stream))
+        .map_err(|error| {
+            let text = error.to_string();
+            let text = text.split(" (os error").next().unwrap_or_default().to_lowercase();
+            format!("cannot connect: {text}; is a server running there?")
+        })?;
+    match &access.tls {
+        None => Ok(connected),
+        Some(tls) => connected.encrypted_to(address, tls).map_err(|error| {
+            format!("no encrypted connection: {error}; has the server --tls-cert?")
+        }),
+    }
+}
+
+/// Exchanges greetings. Returns the machine of the server.
+fn greet(stream: &Stream, access: &ClientAccess) -> Result<Host, String> {
+    remote::write(stream, &FromClient::Hello(own_hello())).map_err(|error| error.to_string())?;
+    match access.answer_of(stream) {
+        Ok(FromServer::Hello(hello, host)) => hello.objection().map_or(Ok(host), Err),
+        Ok(FromServer::Refused(refusal)) => Err(refusal.text),
+        Ok(_) => Err("the server did not start with its version".into()),
+        Err(AnswerError::Refused(text)) => Err(text),
+        Err(AnswerError::Frame(FrameError::Closed | FrameError::Io(_))) => Err(
+            "the server closed the connection without a word of fathom's protocol; is it fio's own \
+             server? fathom needs a server of fathom"
+                .into(),
+        ),
+        Err(AnswerError::Frame(error @ FrameError::Stranger)) if access.tls.is_none() => {
+            Err(format!("{error}; for a server with --tls-cert, give --tls-ca"))
+        }
+        Err(AnswerError::Frame(error)) => Err(describe_error(&error)),
+    }
+}
+
 impl ServerLink {
     fn connect(
         index: usize,
         address: Address,
+        access: &ClientAccess,
         messages: Sender<ServerMessage>,
     ) -> Result<ServerLink, String> {
         let wrong = |why: String| format!("--client: {address}: {why}");
-        let stream = Stream::connect(&address)
-            .and_then(|stream| stream.set_timeout(SILENCE_MAX).map(|()| Arc::new(stream)))
-            .map_err(|error| {
-                let text = error.to_string();
-                let text = text.split(" (os error").next().unwrap_or_default().to_lowercase();
-                wrong(format!("cannot connect: {text}; is a server running there?"))
-            })?;
-        remote::write(&*stream, &FromClient::Hello(own_hello()))
-            .map_err(|error| wrong(error.to_string()))?;
-        let machine = match remote::read(&*stream, LIMIT_GREETING) {
-            Ok(FromServer::Hello(hello, host)) => match hello.objection() {
-                Some(objection) => return Err(wrong(objection)),
-                None => host,
-            },
-            Ok(FromServer::Refused(refusal)) => return Err(wrong(refusal.text)),
-            Ok(_) => return Err(wrong("the server did not start with its version".into())),
-            Err(FrameError::Closed | FrameError::Io(_)) => {
-                return Err(wrong(
-                    "the server closed the connection without a word of fathom's protocol; is it \
-                     fio's own server? fathom needs a server of fathom"
-                        .into(),
-                ));
-            }
-            Err(error) => return Err(wrong(describe_error(&error))),
-        };
+        let stream = Arc::new(open(&address, access).map_err(wrong)?);
+        let machine = greet(&stream, access).map_err(wrong)?;
         read_messages(Arc::clone(&stream), LIMIT_RECORD, move |message| {
             messages.send((index, message)).is_ok()
         });

@@ -29,8 +29,11 @@ use std::sync::Arc;
 /// Serves one client. An error ends only the run of this client.
 pub fn serve(stream: Stream, server: &Server, full: bool, log: &Log) {
     let peer = stream.peer();
-    let stream = Arc::new(stream);
-    let ended = match greet(&stream, full) {
+    let stream = match encrypted(stream, server) {
+        Ok(stream) => Arc::new(stream),
+        Err(error) => return log.say(&format!("{peer}: no encrypted connection: {error}")),
+    };
+    let ended = match greet(&stream, server, full) {
         Ok(()) => ClientSession::new(&stream, server).run(),
         Err(why) => Err(why),
     };
@@ -42,9 +45,17 @@ pub fn serve(stream: Stream, server: &Server, full: bool, log: &Log) {
     stream.finish();
 }
 
-/// Exchanges greetings. Refuses what is not a client of a compatible version.
-fn greet(stream: &Arc<Stream>, full: bool) -> Result<(), String> {
-    stream.set_timeout(SILENCE_MAX).map_err(|error| error.to_string())?;
+/// Encrypts the connection of a client if the server has a certificate.
+fn encrypted(stream: Stream, server: &Server) -> io::Result<Stream> {
+    stream.set_timeout(SILENCE_MAX)?;
+    match &server.access.tls {
+        Some(tls) => stream.encrypted_by(tls),
+        None => Ok(stream),
+    }
+}
+
+/// Exchanges greetings. Refuses what is not a client of a compatible version, or does not know the token.
+fn greet(stream: &Arc<Stream>, server: &Server, full: bool) -> Result<(), String> {
     let refuse = |text: String| {
         let refusal = Refusal { text: text.clone(), exit_code: exit::ERRORS };
         // The client is refused even if this cannot be sent.
@@ -58,6 +69,9 @@ fn greet(stream: &Arc<Stream>, full: bool) -> Result<(), String> {
     };
     if let Some(objection) = hello.objection() {
         return refuse(objection);
+    }
+    if let Err(why) = server.access.check_client(stream) {
+        return refuse(why);
     }
     if full {
         return refuse("this server has as many clients as it can serve; try later".into());
@@ -190,6 +204,7 @@ fn reserved_option(invocation: &Invocation) -> Option<&'static str> {
         ("--server", invocation.server.is_some()),
         ("--client", !invocation.clients.is_empty()),
         ("--daemonize", invocation.daemonize.is_some()),
+        ("--token, --token-file and --tls-…", invocation.access != job::Access::default()),
         ("--output", invocation.output.is_some()),
         ("--record", invocation.record.is_some()),
         ("--junit", invocation.junit.is_some()),

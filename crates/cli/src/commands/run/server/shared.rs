@@ -1,6 +1,7 @@
 //! What all connections of a server share.
 
 use super::daemon;
+use crate::commands::run::access::ServerAccess;
 use crate::commands::run::request::program;
 use crate::output::say;
 use job::{Dialect, Invocation};
@@ -13,6 +14,8 @@ pub struct Server<'a> {
     pub runner: &'a Runner,
     /// The command line of the server.
     pub own: &'a Invocation,
+    /// What it asks of its clients.
+    pub access: ServerAccess,
     /// Whether the server is shutting down.
     pub ending: AtomicBool,
     /// Number of clients connected now.
