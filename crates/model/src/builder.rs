@@ -303,11 +303,11 @@ impl Side {
         match key.kind {
             StepKind::Read => {
                 totals.reads += 1;
-                totals.read_bytes += event.length;
+                totals.read_bytes = totals.read_bytes.saturating_add(event.length);
             }
             StepKind::Write => {
                 totals.writes += 1;
-                totals.written_bytes += event.length;
+                totals.written_bytes = totals.written_bytes.saturating_add(event.length);
                 if self.unsynced.len() >= UNSYNCED {
                     self.unsynced.clear();
                 }
@@ -318,7 +318,7 @@ impl Side {
         self.depth.add(event.at_ns, end);
         let load = self.windows.at(at);
         let sum = load.steps.entry(number).or_default();
-        *sum = (sum.0 + 1, sum.1 + event.length);
+        *sum = (sum.0 + 1, sum.1.saturating_add(event.length));
         let (first, last) =
             (event.offset / BLOCK, (event.offset.saturating_add(event.length.max(1)) - 1) / BLOCK);
         let stride = ((last - first) / BLOCKS_OF_IO + 1).next_power_of_two();

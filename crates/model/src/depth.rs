@@ -37,7 +37,7 @@ impl Depth {
     pub fn add(&mut self, start: u64, end: u64) {
         // An end sorts before a start of the same moment.
         self.waiting.push(Reverse((start, true)));
-        self.waiting.push(Reverse((end.max(start + 1), false)));
+        self.waiting.push(Reverse((end.max(start.saturating_add(1)), false)));
         while self.waiting.len() > WAITING {
             self.step();
         }

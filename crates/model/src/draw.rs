@@ -200,10 +200,10 @@ pub(crate) fn away_from_1(theta: f64) -> f64 {
 /// Weights of 64 parts, from the sample of run starts; offsets are taken against the furthest one.
 fn zones(step: &Step) -> Vec<u64> {
     const PARTS: u64 = 64;
-    let end = step.positions.iter().map(|(_, offset)| *offset).max().unwrap_or(0) + 1;
+    let last = step.positions.iter().map(|(_, offset)| *offset).max().unwrap_or(0);
     let mut zones = vec![0; PARTS as usize];
     for (_, offset) in &step.positions {
-        let at = u128::from(*offset) * u128::from(PARTS) / u128::from(end);
+        let at = u128::from(*offset) * u128::from(PARTS) / (u128::from(last) + 1);
         zones[at as usize] += 1;
     }
     zones
@@ -227,7 +227,10 @@ fn again(step: &Step, count: u64) -> Vec<(u64, u64, u64)> {
 /// Pauses; those of `times` threads that share a schedule are longer.
 fn gaps(gaps: &LogHistogram, times: u64) -> Vec<(u64, u64, u64)> {
     gaps.bins()
-        .map(|(low, high, weight)| (low * times, (high - 1).max(low) * times, weight))
+        .map(|(low, high, weight)| {
+            let longest = (high - 1).max(low).saturating_mul(times);
+            (low.saturating_mul(times), longest, weight)
+        })
         .collect()
 }
 

@@ -146,7 +146,7 @@ impl Step {
         self.dsync += u64::from(durable && self.key.kind == StepKind::Write);
         self.append += u64::from(flags.has(Flags::APPEND));
         if self.key.kind.moves() {
-            self.bytes += length;
+            self.bytes = self.bytes.saturating_add(length);
             self.sizes.add(length);
             self.offsets.0 |= event.offset;
         }

@@ -7,6 +7,7 @@ use job::{Dialect, Inputs, Job, Keywords};
 use live::log::Reader;
 use live::plain::Plain;
 use live::{Intervals, json};
+use model::job::JobOptions;
 use objects::credentials::{Credentials, ProcessContext};
 use objects::{Protocol, Security, Verb, answer};
 use std::io;
@@ -512,7 +513,6 @@ fn watch_log(input: &[u8]) -> String {
     }
 }
 
-/// A trace of an application, in any of its forms.
 /// A model file, its job, and the recording of the first of its threads.
 fn model_file(input: &[u8]) -> String {
     let read = |drawing: trace::Drawing| {
@@ -526,13 +526,27 @@ fn model_file(input: &[u8]) -> String {
     }
 }
 
+/// A trace of an application, in any of its forms, its model, and the jobs that the model makes.
 fn trace(input: &[u8]) -> String {
     let mut trace = match AnyTrace::open(input) {
         Ok(trace) => trace,
         Err(error) => return error.to_string(),
     };
-    match trace.by_ref().find_map(Result::err) {
-        Some(error) => error.to_string(),
-        None => format!("{} {}", trace.header().source, trace.is_truncated()),
+    let mut builder = model::Builder::new();
+    for entry in trace.by_ref() {
+        match entry {
+            Ok(entry) => builder.entry(&entry),
+            Err(error) => return error.to_string(),
+        }
     }
+    let modelled = builder.finish();
+    let options = JobOptions {
+        trace: "t".into(),
+        directory: String::new(),
+        size_max: Some(1 << 20),
+        seconds: None,
+    };
+    let job = model::job::text(&modelled, &[], &options);
+    let drawing = model::draw::drawing(&modelled, &[], "").text();
+    format!("{} {} {job} {drawing}", trace.header().source, trace.is_truncated())
 }
