@@ -166,6 +166,7 @@ fn drawn_step(model: &Model, step: &Step, count: u32) -> DrawnStep {
         StepKind::Write => DrawnOperation::Write,
         StepKind::Fsync => DrawnOperation::Fsync,
         StepKind::Fdatasync => DrawnOperation::Fdatasync,
+        StepKind::SyncRange => DrawnOperation::SyncRange,
         StepKind::Trim => DrawnOperation::Trim,
     };
     if !step.key.kind.moves() {

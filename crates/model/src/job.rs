@@ -405,4 +405,8 @@ fn durability(out: &mut Lines, stream: &Stream) {
         out.note(&format!("{writes:.1} writes for each {option}"));
         out.line(&format!("{option}={each}"));
     }
+    if let Some(writes) = stream.writes_per_range_sync {
+        out.note(&format!("{writes:.1} writes for each sync_file_range"));
+        out.line(&format!("sync_file_range=write:{}", (writes.round() as u64).max(1)));
+    }
 }

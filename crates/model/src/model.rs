@@ -206,6 +206,8 @@ pub struct Stream {
     pub writes_per_sync: Option<f64>,
     /// Whether its syncs are fdatasync.
     pub datasync: bool,
+    /// Writes for each sync_file_range; `None`: there was none.
+    pub writes_per_range_sync: Option<f64>,
     #[serde(skip)]
     pub(crate) parts: Vec<usize>,
     #[serde(skip)]

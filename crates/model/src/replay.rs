@@ -56,6 +56,11 @@ impl<W: Write> ReplayWriter<W> {
             StepKind::Trim => ("trim", event.length),
             StepKind::Fsync => ("sync", 0),
             StepKind::Fdatasync => ("datasync", 0),
+            // An iolog has no action for it.
+            StepKind::SyncRange => {
+                self.skipped += 1;
+                return Ok(());
+            }
         };
         let name = self.names.get_mut(event.file as usize).filter(|(name, _)| !name.is_empty());
         let Some((name, open)) = name.filter(|_| !kind.moves() || length > 0) else {

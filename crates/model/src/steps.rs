@@ -32,6 +32,8 @@ pub enum StepKind {
     Write,
     Fsync,
     Fdatasync,
+    /// sync_file_range: writing back begins; nothing is durable.
+    SyncRange,
     Trim,
 }
 
@@ -42,7 +44,8 @@ impl StepKind {
             Operation::Read | Operation::Fault => StepKind::Read,
             Operation::Write => StepKind::Write,
             Operation::Fsync | Operation::SyncAll | Operation::Flush => StepKind::Fsync,
-            Operation::Fdatasync | Operation::SyncRange => StepKind::Fdatasync,
+            Operation::Fdatasync => StepKind::Fdatasync,
+            Operation::SyncRange => StepKind::SyncRange,
             Operation::Discard => StepKind::Trim,
             _ => return None,
         })

@@ -131,6 +131,7 @@ fn stream(builder: &Builder, side: &Side, group: &Group) -> Stream {
     let starts: u64 = moving.iter().map(|step| step.starts).sum();
     let main = moving.iter().max_by_key(|step| step.starts);
     let syncs = sum(StepKind::Fsync, |s| s.ios) + sum(StepKind::Fdatasync, |s| s.ios);
+    let ranges = sum(StepKind::SyncRange, |s| s.ios);
     let (pacing, reason) = class.pacing();
     let seconds = side.length() as f64 / 1e9;
     Stream {
@@ -171,6 +172,7 @@ fn stream(builder: &Builder, side: &Side, group: &Group) -> Stream {
         write_latency_ns: latency(of(StepKind::Write)).mean(),
         writes_per_sync: (syncs > 0 && writes > 0).then(|| writes as f64 / syncs as f64),
         datasync: sum(StepKind::Fdatasync, |s| s.ios) * 2 > syncs,
+        writes_per_range_sync: (ranges > 0 && writes > 0).then(|| writes as f64 / ranges as f64),
         parts: group.steps.clone(),
         class: group.threads,
     }

@@ -263,6 +263,27 @@ fn syncs_and_what_follows_what_are_kept() {
 }
 
 #[test]
+fn writing_back_that_is_asked_for_is_no_synchronisation() {
+    let mut random = Draw::new(8);
+    let model = model_of(closed(1, 9000, &mut random, |_, n, _| {
+        let write = Event { operation: Operation::Write, duration_ns: Some(5000), ..IO };
+        match n % 9 {
+            8 => (Event { operation: Operation::SyncRange, ..write }, 1000),
+            _ => (Event { offset: n % 2048 * 4096, ..write }, 2000),
+        }
+    }));
+    let stream = &model.streams[0];
+    assert_eq!((stream.writes_per_sync, model.syncs.range), (None, 1000), "{stream:?}");
+    assert!((stream.writes_per_range_sync.unwrap() - 8.0).abs() < 0.01, "{stream:?}");
+    let text = job::text(&model, &[], &JobOptions::default());
+    assert!(text.contains("\nsync_file_range=write:8\n") && !text.contains("sync=8"), "{text}");
+    let drawing = draw::drawing(&model, &[], "");
+    let mut operations = drawing.threads[0].steps.iter().map(|step| step.operation);
+    assert!(operations.any(|operation| operation == trace::DrawnOperation::SyncRange));
+    assert_eq!(trace::Drawing::parse(&drawing.text()).unwrap(), drawing);
+}
+
+#[test]
 fn a_trace_scores_100_against_itself_and_less_against_others() {
     let model = logging();
     let same = score::scores(&model, &model, false, 1);

@@ -112,6 +112,8 @@ pub enum DrawnOperation {
     Fsync,
     /// fdatasync(2).
     Fdatasync,
+    /// sync_file_range(2) of a whole file, with SYNC_FILE_RANGE_WRITE: writing back begins.
+    SyncRange,
     /// A discard.
     Trim,
 }
@@ -292,7 +294,7 @@ impl DrawnOperation {
             DrawnOperation::Read => Some(Direction::Read),
             DrawnOperation::Write => Some(Direction::Write),
             DrawnOperation::Trim => Some(Direction::Trim),
-            DrawnOperation::Fsync | DrawnOperation::Fdatasync => None,
+            DrawnOperation::Fsync | DrawnOperation::Fdatasync | DrawnOperation::SyncRange => None,
         }
     }
 }

@@ -109,6 +109,7 @@ impl StepState {
             DrawnOperation::Trim => OpKind::Trim,
             DrawnOperation::Fsync => OpKind::Fsync,
             DrawnOperation::Fdatasync => OpKind::Fdatasync,
+            DrawnOperation::SyncRange => OpKind::SyncFileRange(libc::SYNC_FILE_RANGE_WRITE),
         };
         let align = step.align.max(1);
         // Runs begin at multiples of the commonest size, so that hot blocks are as many as they were.
