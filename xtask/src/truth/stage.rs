@@ -20,6 +20,8 @@ const OTHER_FILES: u64 = 128 << 20;
 const FILES: u64 = 4;
 /// A run in which the starts of jobs are some of the time.
 const SHORT_MS: u64 = 500;
+/// A run in which fewer than five intervals of half a second end.
+const BRIEF_MS: u64 = 2_000;
 const LOOP_BYTES: u64 = 256 << 20;
 const ZRAM_BYTES: u64 = 256 << 20;
 
@@ -34,6 +36,8 @@ pub struct Made {
     pub limits: Option<&'static [&'static str]>,
     /// Warnings that hold of this draw, besides those of its situation.
     pub may: Vec<&'static str>,
+    /// Findings that have to be there, besides those of its situation.
+    pub must: Vec<&'static str>,
     /// Called as soon as the run was started.
     pub meanwhile: Option<Box<dyn FnOnce()>>,
     /// What is done around it in the guest, for a situation of a guest.
@@ -76,7 +80,15 @@ impl Made {
         // The first of several short jobs ends before the last starts.
         let is_short = shape.runtime_ms.is_none_or(|ms| ms < SHORT_MS);
         let may = if shape.jobs > 1 && is_short { vec!["not-together"] } else { Vec::new() };
-        Made { arguments, may, ..Made::default() }
+        let is_brief = shape.runtime_ms.is_some_and(|ms| ms <= BRIEF_MS);
+        let must = if is_brief { vec!["too-short"] } else { Vec::new() };
+        Made { arguments, may, must, ..Made::default() }
+    }
+
+    /// Must have a finding if the draw has its cause.
+    pub fn requiring(mut self, check: &'static str, is_certain: bool) -> Made {
+        self.must.extend(is_certain.then_some(check));
+        self
     }
 
     /// Adds an option.

@@ -21,7 +21,7 @@ pub const ALL: &[Situation] = &[
         name: "many-jobs",
         what: "64 to 512 jobs of the null engine",
         limits: &["CPU"],
-        must: &[],
+        must: &["cpu-starved"],
         may: &["cpu-starved", "cpu-bound", "client-bound", "not-together"],
         make: |stage| {
             let mut shape = stage.shape(ANY).lasting(&mut stage.seeded, 500);
@@ -34,7 +34,7 @@ pub const ALL: &[Situation] = &[
         name: "one-cpu",
         what: "a RAM disk and all workers on one CPU",
         limits: &["CPU"],
-        must: &[],
+        must: &["cpu-starved", "virtual-device"],
         may: &["cpu-starved", "cpu-bound", "cpu-elsewhere", "overlapping-jobs", "repeated-offsets"],
         make: |stage| {
             let zram = stage.zram()?;
@@ -93,7 +93,7 @@ pub const ALL: &[Situation] = &[
         name: "spin",
         what: "a job that computes between its I/Os",
         limits: &["client"],
-        must: &[],
+        must: &["client-bound"],
         may: &["client-bound", "cpu-bound", "repeated-offsets"],
         make: |stage| {
             let mut shape = stage.shape(READS).lasting(&mut stage.seeded, 300);
@@ -146,5 +146,7 @@ fn generator(stage: &mut Stage, options: &[&str]) -> Result<Made> {
     (shape.engine, shape.depth, shape.size) = ("null", 1, 1 << 30);
     shape.block = 64 << 10;
     shape.jobs = 1;
-    Ok(Made::of(&shape, options))
+    // The kernel counts CPU time in ticks of 10 ms.
+    let shows = shape.runtime_ms.is_some_and(|ms| ms >= 200);
+    Ok(Made::of(&shape, options).requiring("client-bound", shows))
 }
