@@ -261,6 +261,19 @@ fn a_generator_that_works_between_its_ios_is_the_limit() {
     let verdict = assert_limit(&brief, Limit::Client, Confidence::High);
     assert!(verdict.because.contains("(refill_buffers) used 75 %"), "{verdict:?}");
 
+    // Checksums that cost more than copies to memory, on CPUs that are short: the memory is not the limit.
+    let mut verifying = filling.clone();
+    verifying.workload.settings = [("verify".to_owned(), "sha3-512".to_owned())].into();
+    on_cpu(&mut verifying, 0.2, 0.01);
+    let window = (verifying.ended - verifying.started).0;
+    verifying.cpu.run_delay = Some(Nanos(window * 3 / 4));
+    let mut verifying = record(vec![verifying]);
+    let target = verifying.facts.targets.get_mut(FILE).unwrap();
+    target.filesystem.as_mut().unwrap().kind = "tmpfs".into();
+    let verdict = the_verdict(&verifying);
+    assert_eq!(verdict.limit, Limit::Client, "{verdict:?}");
+    assert!(verdict.because.contains("(verify)"), "{verdict:?}");
+
     let mut unnamed = filling.clone();
     unnamed.workload.settings.clear();
     assert_limit(&record(vec![unnamed.clone()]), Limit::Client, Confidence::Medium);
