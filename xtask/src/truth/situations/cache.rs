@@ -74,6 +74,24 @@ pub const ALL: &[Situation] = &[
         },
     },
     Situation {
+        name: "unwritten",
+        what: "direct reads of a file whose blocks are allocated and were never written",
+        limits: &["cache", "CPU"],
+        must: &["never-written"],
+        may: MEMORY,
+        make: |stage| {
+            let mut shape = stage.shape(READS);
+            (shape.jobs, shape.size) = (1, shape.size.clamp(16 << 20, 256 << 20));
+            let path = stage.directory.join("unwritten");
+            let _ = std::fs::remove_file(&path);
+            let bytes = shape.size.to_string();
+            testbed::system("fallocate", &["-l", &bytes, &path.to_string_lossy()]);
+            let file = format!("--filename={}", path.display());
+            // Otherwise the run would fill what it reads.
+            Ok(Made::of(&shape, &["--direct=1", "--readonly"]).with(file))
+        },
+    },
+    Situation {
         name: "loop-buffered",
         what: "a loop device that goes through the page cache of the file behind it",
         limits: &["cache", "CPU"],

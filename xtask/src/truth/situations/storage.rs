@@ -118,6 +118,22 @@ pub const ALL: &[Situation] = &[
         },
     },
     Situation {
+        name: "second-touch",
+        what: "direct writes to a file whose blocks were written before",
+        limits: &["device"],
+        must: &[],
+        may: &["repeated-offsets"],
+        make: |stage| {
+            let mut shape = stage.shape(WRITES);
+            (shape.jobs, shape.size) = (1, shape.size.min(256 << 20));
+            let path = stage.directory.join("touched");
+            let _ = std::fs::remove_file(&path);
+            stage.noise(&path, shape.size)?;
+            let file = format!("--filename={}", path.display());
+            Ok(Made::of(&shape, &["--direct=1"]).with(file))
+        },
+    },
+    Situation {
         name: "loop-direct",
         what: "a loop device that uses direct I/O",
         limits: &["device"],
