@@ -23,6 +23,8 @@ const SHORT_MS: u64 = 500;
 /// A run in which fewer than five intervals of half a second end.
 const BRIEF_MS: u64 = 2_000;
 const BRIEF_JOBS_MAX: u64 = 4;
+/// What a disk puts in its place in a millisecond after it took it: 256 MiB/s.
+const SETTLED_BYTES_EACH_MS: u64 = (256 << 20) / 1000;
 const LOOP_BYTES: u64 = 256 << 20;
 const ZRAM_BYTES: u64 = 256 << 20;
 
@@ -233,7 +235,10 @@ impl Stage {
         }
         let mut file = File::create(path).with_context(|| path.display().to_string())?;
         fill_with_noise(&mut file, bytes, &self.interrupted)?;
-        file.sync_all().with_context(|| path.display().to_string())
+        file.sync_all().with_context(|| path.display().to_string())?;
+        // A disk that took much works on after that, so that the first run on it would not be steady.
+        std::thread::sleep(Duration::from_millis(bytes / SETTLED_BYTES_EACH_MS));
+        Ok(())
     }
 
     /// A file that a neighbour may use alone.

@@ -46,6 +46,7 @@ const STORAGE_RULES: &[Rule] = &[
     storage::limited_by_filesystem,
     storage::limited_by_writeback,
     storage::limited_by_memory_device,
+    storage::limited_by_synchronisation,
     limited_by_cpu_wait,
 ];
 

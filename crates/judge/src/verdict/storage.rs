@@ -266,6 +266,30 @@ pub(super) fn limited_by_filesystem(input: &RuleInput) -> Option<RuleOutcome> {
     })
 }
 
+/// Workers that wait for synchronisations, each of them several I/Os of the filesystem and flushes one
+/// after another, while the device is busy: many of them are in flight, few at the device.
+pub(super) fn limited_by_synchronisation(input: &RuleInput) -> Option<RuleOutcome> {
+    let indicators = &input.indicators;
+    let disks = indicators.disks.as_ref()?;
+    if indicators.syncing < HALF || disks.busy < HALF || indicators.wanted_cpu() >= CPU_BOUND {
+        return None;
+    }
+    Some(RuleOutcome::new(
+        Limit::Device,
+        if disks.busy >= MOST { Confidence::Medium } else { Confidence::Low },
+        format!(
+            "{} of the waiting was for fsync, and the device was busy {} of the time",
+            percent(indicators.syncing),
+            percent(disks.busy)
+        ),
+        [
+            Figure::new("waiting that was for fsync", indicators.syncing * 100.0, "percent"),
+            Figure::new("device busy", disks.busy * 100.0, "percent"),
+            input.cpu_figure(),
+        ],
+    ))
+}
+
 /// A RAM disk: the time in it is time of CPUs.
 pub(super) fn limited_by_ram_disk(input: &RuleInput) -> Option<RuleOutcome> {
     let outcome = limited_by_memory_device(input)?;

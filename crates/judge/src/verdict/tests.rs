@@ -445,6 +445,32 @@ fn synchronisations_count_as_waiting_for_the_device() {
 }
 
 #[test]
+fn synchronisations_that_queue_in_the_filesystem_are_limited_by_a_busy_device() {
+    // As io_uring with an fsync after each of 64 writes in flight: 8 writes and 56 fsyncs.
+    let synced = |busy: f64| {
+        let mut job = job("a", Direction::Write, 5);
+        (job.workload.iodepth, job.depth.requested) = (64, 64);
+        takes(&mut job, Direction::Write, 8 * LATENCY);
+        let ios = job.results.write.ios;
+        job.sync.count = ios;
+        job.sync.latency.record_n(56 * LATENCY, ios);
+        job.cpu.run_delay = Some(Nanos(3 * SECOND / 2));
+        let mut record = record(vec![job]);
+        disk_does(&mut record, 1.0, 8.0);
+        at_each(&mut record, |at, sample| {
+            sample.disks.get_mut("sda").unwrap().busy_ms = (at * 1000.0 * busy) as u64;
+        });
+        the_verdict(&record)
+    };
+    let verdict = synced(0.85);
+    assert_eq!((verdict.limit, verdict.confidence), (Limit::Device, Confidence::Medium));
+    let because = "88 % of the waiting was for fsync, and the device was busy 85 % of the time";
+    assert_eq!(verdict.because, because);
+    assert_eq!(synced(0.55).confidence, Confidence::Low);
+    assert_ne!(synced(0.2).limit, Limit::Device);
+}
+
+#[test]
 fn jobs_on_one_disk_share_its_figures() {
     let mut pair = record(vec![reading(), job("b", Direction::Read, 5)]);
     disk_does(&mut pair, 1.0, 2.0);
