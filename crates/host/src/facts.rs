@@ -163,6 +163,7 @@ impl<'a> Survey<'a> {
         let Some(mut device) = self.host.device(name) else { return };
         device.interrupts = self.host.interrupts(name);
         device.activity = self.host.activity(name);
+        device.mounted_with_discard = self.is_mounted_with_discard(&device);
         if device.interrupts.iter().any(|interrupt| interrupt.cpus.is_empty()) {
             self.add_unknown(format!("{name}: the CPUs that serve its interrupts are unknown"));
         }
@@ -185,6 +186,15 @@ impl<'a> Survey<'a> {
         if let Some(device) = self.devices.get_mut(name) {
             device.is_virtual |= any;
         }
+    }
+
+    /// Whether a filesystem on a device discards the blocks of files that are deleted.
+    fn is_mounted_with_discard(&self, device: &DeviceFacts) -> bool {
+        let discards = |mount: &&Mount| {
+            mount.options.iter().any(|option| option == "discard" || option.starts_with("discard="))
+        };
+        let mut mounts = self.mounts.iter().filter(discards);
+        mounts.any(|mount| mount.dev == device.dev || self.devices_of(mount).contains(&device.name))
     }
 
     /// The devices under the backing file of a loop device, or its backing device.

@@ -166,6 +166,8 @@ pub struct Invocation {
     pub cpu_profile: bool,
     /// Whether the path of I/Os through the kernel is timed.
     pub layers: bool,
+    /// `--verbose`: show every note in full.
+    pub verbose: bool,
     /// Whether the record keeps serial numbers.
     pub with_serials: bool,
     /// Devices that may be overwritten, as named.

@@ -232,6 +232,8 @@ pub const OPTIONS: &[ProgramOption] = options! {
     "cpu-profile" => switch!(cpu_profile).ours().sent(),
     /// Time each layer of the I/Os with BPF; needs root or capabilities
     "layers" => switch!(layers).ours().sent(),
+    /// Show every note with its cause and cure
+    "verbose" => switch!(verbose).ours(),
     /// Keep serial numbers of disks in the record
     "with-serials" => switch!(with_serials).ours().sent(),
     /// Write to this device even if it is in use or holds data; repeatable

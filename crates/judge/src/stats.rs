@@ -20,4 +20,4 @@ pub use random::Random;
 pub use resample::mean_of_series;
 pub use steady::{STEADY_ROUNDS, SteadyState, steady_state};
 pub use summary::{Summary, summary};
-pub use trend::{Trend, trend};
+pub use trend::{Trend, order_chance, trend};

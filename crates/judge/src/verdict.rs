@@ -22,6 +22,9 @@ use rule::{RuleInput, RuleOutcome};
 const WINDOW_OF_A_GUESS: Nanos = Nanos::from_millis(100);
 /// Shortest window for a verdict of high confidence.
 const WINDOW_OF_CLEAR_SIGNS: Nanos = Nanos::from_millis(500);
+/// Share of the disks' traffic, in percent, from which that of others makes it doubtful that the device is
+/// the limit.
+const OTHERS_SHARE_MIN: f64 = 25.0;
 
 /// What each job of a run did, in words: (its name, "4 KiB random reads on this filesystem (ext4) at
 /// depth 32, direct").
@@ -91,8 +94,14 @@ fn max_confidence(input: &RuleInput, limit: Limit) -> Confidence {
         short if short < WINDOW_OF_CLEAR_SIGNS => Confidence::Medium,
         _ => Confidence::High,
     };
+    // Others with a small share of the traffic take as small a share of the time.
+    let is_small = |f: &Finding| {
+        f.figures.iter().any(|figure| figure.unit == "percent" && figure.value < OTHERS_SHARE_MIN)
+    };
     let others = |f: &&Finding| {
-        ["noisy-neighbour", "background-work"].contains(&f.check) && f.severity > Severity::Note
+        ["noisy-neighbour", "background-work"].contains(&f.check)
+            && f.severity > Severity::Note
+            && !is_small(f)
     };
     let disturbed = limit == Limit::Device && input.findings.iter().any(others);
     if disturbed { of_window.min(Confidence::Medium) } else { of_window }

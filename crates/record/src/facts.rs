@@ -363,6 +363,9 @@ pub struct DeviceFacts {
     /// Other activity in it: "resync 12.5 %", "check" (md), "scrub" (btrfs).
     #[serde(default)]
     pub activity: Option<String>,
+    /// Whether a filesystem on it is mounted with discard, and discards the blocks of deleted files.
+    #[serde(default)]
+    pub mounted_with_discard: bool,
 }
 
 impl FilesystemFacts {

@@ -55,7 +55,8 @@ fn verdict_and_gate(judged: &Judged, options: &RenderOptions) -> String {
     let gate = judged.gate.as_ref().map_or(String::new(), |gated| {
         gate::text(&gated.results, gated.undecided_passes, &options.style)
     });
-    verdict::text(judged, &options.style) + &gate
+    let found = if options.verbose { verdict::in_full } else { verdict::for_screen };
+    found(judged, &options.style) + &gate
 }
 
 /// fio's text of a run, from the empty line after the header on.

@@ -26,6 +26,8 @@ with_defaults! {
         pub terse_version: u8 = 3,
         /// Print a JSON document on one line, so that several are JSON Lines.
         pub json_lines: bool,
+        /// Show every note in full, with its cause and cure.
+        pub verbose: bool,
         /// The run goes on: text has no verdict and no findings, JSON no estimated end.
         pub so_far: bool,
         /// Width and colours of the parts that fio does not print: verdict and findings.

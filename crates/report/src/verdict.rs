@@ -12,18 +12,45 @@ const VERDICTS_MAX: usize = 8;
 const OF_ONE_CHECK_MAX: usize = 3;
 /// Checks whose notes are the same for every run on a machine; one line shows them.
 const OF_THE_MACHINE: [&str; 2] = ["virtual-device", "mount-options"];
+/// The most findings below a warning that [`for_screen`] shows in full.
+const NOTES_MAX: usize = 2;
 /// The most jobs named.
 const NAMES_MAX: usize = 4;
 
 /// The verdict and the findings of a run, after an empty line; empty without any.
 pub fn text(judged: &Judged, style: &Style) -> String {
-    verdict_and_findings(judged, style, Severity::Note)
+    verdict_and_findings(judged, style, |_| true, &OF_THE_MACHINE)
+}
+
+/// As [`text`], with the notes of the machine in full as well.
+pub fn in_full(judged: &Judged, style: &Style) -> String {
+    verdict_and_findings(judged, style, |_| true, &[])
+}
+
+/// As [`text`], with only the first notes in full, so that the report of a job fits a screen.
+pub fn for_screen(judged: &Judged, style: &Style) -> String {
+    let is_of_run = |finding: &&Finding| {
+        finding.severity < Severity::Warning && !OF_THE_MACHINE.contains(&finding.check)
+    };
+    let notes = judged.findings.iter().filter(is_of_run);
+    let checks = distinct(notes.map(|finding| finding.check));
+    let left_out = checks.get(NOTES_MAX..).unwrap_or_default();
+    let is_shown = |finding: &Finding| {
+        finding.severity >= Severity::Warning || !left_out.contains(&finding.check)
+    };
+    let mut out = verdict_and_findings(judged, style, is_shown, &OF_THE_MACHINE);
+    if !left_out.is_empty() {
+        let text = format!("other notes, shown by --verbose: {}", left_out.join(", "));
+        out += &style.paragraph(&text, 2);
+    }
+    out
 }
 
 /// As [`text`], with findings below a warning by their names alone: for who typed another tool's
 /// command line and knows few of our options.
 pub fn brief(judged: &Judged, style: &Style) -> String {
-    let mut out = verdict_and_findings(judged, style, Severity::Warning);
+    let is_grave = |finding: &Finding| finding.severity >= Severity::Warning;
+    let mut out = verdict_and_findings(judged, style, is_grave, &OF_THE_MACHINE);
     let notes = judged.findings.iter().filter(|finding| finding.severity < Severity::Warning);
     let named = distinct(notes.map(|finding| finding.check));
     if !named.is_empty() {
@@ -33,16 +60,22 @@ pub fn brief(judged: &Judged, style: &Style) -> String {
     out
 }
 
-fn verdict_and_findings(judged: &Judged, style: &Style, least: Severity) -> String {
+/// The findings that are shown, the notes of some checks in one line.
+fn verdict_and_findings(
+    judged: &Judged,
+    style: &Style,
+    is_shown: impl Fn(&Finding) -> bool,
+    in_one_line: &[&str],
+) -> String {
     let mut out = String::new();
     let verdicts = grouped(&judged.verdicts, verdicts_alike(judged.verdicts.len()));
     if !verdicts.is_empty() {
         out += &style.heading("Verdict");
         out.extend(verdicts.iter().map(|alike| verdict(alike, style)));
     }
-    let shown = judged.findings.iter().filter(|finding| finding.severity >= least).cloned();
+    let shown = judged.findings.iter().filter(|finding| is_shown(finding)).cloned();
     let (of_machine, of_run): (Vec<Finding>, Vec<Finding>) = shown.partition(|finding| {
-        finding.severity == Severity::Note && OF_THE_MACHINE.contains(&finding.check)
+        finding.severity == Severity::Note && in_one_line.contains(&finding.check)
     });
     if !judged.findings.is_empty() {
         out += &style.heading("Findings");
@@ -223,6 +256,26 @@ mod tests {
         assert!(graver.contains("2 % of what the job read") && !graver.contains("a short run"));
         let text = text(&judged, &Style::default());
         assert!(text.starts_with(graver) && text.contains("a short run"), "{text}");
+    }
+
+    #[test]
+    fn a_screen_shows_the_first_notes_and_names_the_others() {
+        let note = |check| Finding { check, ..finding_on("a", Severity::Note, "seen") };
+        let checks = ["too-short", "too-few-samples", "not-durable", "cpu-starved"];
+        let mut findings: Vec<Finding> = checks.into_iter().map(note).collect();
+        findings.push(finding_on("a", Severity::Warning, "the device read 2 %"));
+        findings.push(note("virtual-device"));
+        let judged = Judged { findings, ..judged() };
+        let screen = for_screen(&judged, &Style::default());
+        assert!(
+            screen.ends_with("\n  other notes, shown by --verbose: not-durable, cpu-starved\n"),
+            "{screen}"
+        );
+        assert_eq!(screen.matches("    Cure: ").count(), 3, "{screen}");
+        assert!(screen.contains("the device read 2 %"), "{screen}");
+        let full = in_full(&judged, &Style::default());
+        assert_eq!(full.matches("    Cure: ").count(), 6, "{full}");
+        assert!(full.contains("note [virtual-device] a: seen"), "{full}");
     }
 
     #[test]

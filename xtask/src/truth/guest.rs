@@ -1,11 +1,12 @@
 //! Situations in a guest: all draws run in one boot, and the program's documents come back over the
 //! console.
 
-use super::score::{Outcome, score};
+use super::results::{NotMeasured, Results};
+use super::score::score;
 use super::situation::Situation;
 use super::stage::{GuestSteps, Made, Stage};
 use crate::lab::{self, Content};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -37,7 +38,7 @@ pub fn run(
     stage: &mut Stage,
     situations: &[&'static Situation],
     draws: u32,
-) -> Result<Vec<Outcome>> {
+) -> Result<Results> {
     let mut drawn = Vec::new();
     for draw in 0..draws {
         for situation in situations {
@@ -60,15 +61,26 @@ pub fn run(
     };
     let said = lab::boot(&root.join("target/lab"), &content)?;
     let documents = lab::documents(&said)?;
-    let outcome = |one: &Drawn| {
-        let name = format!("{} {}", one.situation.name, one.draw);
-        let (_, document) = documents
-            .iter()
-            .find(|(known, _)| *known == name)
-            .with_context(|| format!("the guest said nothing of {name}"))?;
-        Ok(score(one.situation, &one.made, one.draw, document, one.line.clone()))
-    };
-    drawn.iter().map(outcome).collect()
+    let mut results = Results::default();
+    for one in &drawn {
+        let (situation, draw) = (one.situation.name, one.draw);
+        let name = format!("{situation} {draw}");
+        match documents.iter().find(|(known, _)| *known == name) {
+            Some((_, document)) => results.outcomes.push(score(
+                one.situation,
+                &one.made,
+                draw,
+                document,
+                one.line.clone(),
+            )),
+            None => results.not_measured.push(NotMeasured {
+                situation,
+                draw,
+                why: "the guest printed no document".into(),
+            }),
+        }
+    }
+    Ok(results)
 }
 
 fn script(drawn: &[Drawn]) -> String {

@@ -1,8 +1,10 @@
 //! `cargo xtask truth`: makes situations whose limit is known, runs our program in each with shapes
 //! drawn at random, and counts where its verdict and its warnings are right.
 
+mod goals;
 mod guest;
 mod quiet;
+mod results;
 mod score;
 mod server;
 mod shape;
@@ -12,9 +14,11 @@ mod stage;
 mod table;
 
 use crate::{cargo, interrupt};
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
-use quiet::Usage;
+pub use quiet::Usage;
+pub use results::{Attempt, until_quiet};
+use results::{NotMeasured, Results};
 use score::{Outcome, score};
 use situation::Situation;
 use stage::Made;
@@ -26,8 +30,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use table::Origin;
 
-/// A situation is made so often before a machine is called too busy.
-const ATTEMPTS_MAX: u32 = 20;
+/// So many draws in a row that could not be measured end the run: the machine is not quiet.
+const NOT_MEASURED_IN_A_ROW_MAX: u32 = 5;
 
 /// What to make, and how often.
 #[derive(Args)]
@@ -58,8 +62,9 @@ pub struct Options {
     output: Option<PathBuf>,
 }
 
-/// Makes all situations, and prints the table; after an interrupt that of the runs so far. Records of
-/// wrong runs stay in `DIR/wrong`. What was set up is taken down again, also after an error.
+/// Makes all situations, and prints the table; after an interrupt that of the runs so far. Fails when a
+/// goal is missed or a situation was not measured. Records of wrong runs stay in `DIR/wrong`. What was set
+/// up is taken down again, also after an error.
 pub fn run(root: &Path, options: &Options) -> Result<()> {
     let interrupted = interrupt::catch()?;
     let ours = cargo::measured_program(root, options.fathom.as_deref())?;
@@ -74,59 +79,62 @@ pub fn run(root: &Path, options: &Options) -> Result<()> {
     let mut stage =
         Stage::set_up(ours, &root.join(&options.dir), options.seed, Arc::clone(&interrupted))?;
     stage.layers = options.layers;
-    let (outcomes, disturbed) = match options.guest {
-        true => (guest::run(root, &mut stage, &situations, options.draws)?, 0),
-        false => on_this_machine(&mut stage, &situations, options.draws, &interrupted)?,
+    let results = match options.guest {
+        true => guest::run(root, &mut stage, &situations, options.draws)?,
+        false => on_this_machine(&mut stage, &situations, options.draws, &interrupted),
     };
-    let Options { seed, guest: in_guest, layers, .. } = *options;
-    let origin = Origin { seed, in_guest, layers, disturbed };
-    let text = table::render(&situations, &outcomes, &origin);
+    let Options { seed, guest: in_guest, layers, draws, .. } = *options;
+    let origin = Origin { seed, in_guest, layers, draws };
+    let text = table::render(&situations, &results, &origin);
     println!("{text}");
     if let Some(path) = &options.output {
         fs::write(path, &text).with_context(|| path.display().to_string())?;
     }
-    ensure!(!interrupted.load(Ordering::Relaxed), "interrupted after {} runs", outcomes.len());
-    Ok(())
+    if interrupted.load(Ordering::Relaxed) {
+        bail!("interrupted after {} runs", results.outcomes.len());
+    }
+    results.verify()
 }
 
-/// The outcomes, and the number of runs that were disturbed and made again.
+/// Makes every draw of every situation. A draw that fails or is always disturbed costs none of the others.
 fn on_this_machine(
     stage: &mut Stage,
     situations: &[&Situation],
     draws: u32,
     interrupted: &AtomicBool,
-) -> Result<(Vec<Outcome>, u32)> {
-    let (mut outcomes, mut disturbed) = (Vec::new(), 0);
+) -> Results {
+    let (mut results, mut in_a_row) = (Results::default(), 0);
     for draw in 0..draws {
         for situation in situations {
-            if interrupted.load(Ordering::Relaxed) {
-                return Ok((outcomes, disturbed));
+            let measured = until_quiet(interrupted, &mut results.disturbed, || {
+                one(situation, stage, draw).map(|(outcome, disturbance)| {
+                    let line = outcome.line();
+                    Attempt { outcome, line, disturbance }
+                })
+            });
+            match measured {
+                None => return results,
+                Some(Ok(outcome)) => {
+                    eprintln!("{}", outcome.line());
+                    results.outcomes.push(outcome);
+                    in_a_row = 0;
+                }
+                Some(Err(why)) => {
+                    eprintln!("not measured: {} {draw}: {why}", situation.name);
+                    let situation = situation.name;
+                    results.not_measured.push(NotMeasured { situation, draw, why });
+                    in_a_row += 1;
+                }
             }
-            let outcome = in_quiet(situation, stage, draw, &mut disturbed)
-                .with_context(|| format!("{}, draw {draw}", situation.name))?;
-            eprintln!("{}", outcome.line());
-            outcomes.push(outcome);
+            if in_a_row == NOT_MEASURED_IN_A_ROW_MAX {
+                eprintln!(
+                    "{in_a_row} draws in a row could not be measured; the others are left out"
+                );
+                return results;
+            }
         }
     }
-    Ok((outcomes, disturbed))
-}
-
-/// Makes a situation again while other programs disturb it.
-fn in_quiet(
-    situation: &Situation,
-    stage: &mut Stage,
-    draw: u32,
-    disturbed: &mut u32,
-) -> Result<Outcome> {
-    for _ in 0..ATTEMPTS_MAX {
-        let (outcome, disturbance) = one(situation, stage, draw)?;
-        match disturbance {
-            None => return Ok(outcome),
-            Some(disturbance) => eprintln!("      again, {disturbance}: {}", outcome.line()),
-        }
-        *disturbed += 1;
-    }
-    anyhow::bail!("other programs disturbed {ATTEMPTS_MAX} runs; truth needs a quiet machine")
+    results
 }
 
 /// Makes a situation once, and judges what the program says of it. With it: what disturbed it.

@@ -5,6 +5,7 @@ use super::stage::Made;
 use serde_json::Value;
 
 /// What the program said of one made situation.
+#[derive(Default)]
 pub struct Outcome {
     pub situation: &'static str,
     pub draw: u32,
@@ -37,17 +38,15 @@ pub fn score(
     let none = Vec::new();
     let findings = document["fathom"]["findings"].as_array().unwrap_or(&none);
     let is_warning = |finding: &&Value| finding["severity"] != "note";
+    let required = || situation.must.iter().chain(&made.must);
     let holds = |check: &str| {
         ALWAYS_TRUE.contains(&check)
-            || situation.must.contains(&check)
+            || required().any(|known| *known == check)
             || situation.may.contains(&check)
             || made.may.contains(&check)
     };
     let warnings = findings.iter().filter(is_warning);
-    let missed = situation.must.iter().filter(|check| {
-        let lasts = verdict["limit"] != "unknown";
-        lasts && !findings.iter().any(|finding| finding["check"] == **check)
-    });
+    let missed = required().filter(|check| !findings.iter().any(|found| found["check"] == **check));
     Outcome {
         situation: situation.name,
         draw,
@@ -111,5 +110,50 @@ impl Outcome {
             text += &format!("\n      {}", self.line);
         }
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const HOLES: Situation = Situation {
+        name: "holes",
+        what: "",
+        limits: &["cache"],
+        must: &["never-written"],
+        may: &["cpu-bound"],
+        make: |_| Ok(Made::default()),
+    };
+
+    fn scored(limit: &str, findings: &[(&str, &str)]) -> Outcome {
+        let finding =
+            |(check, severity): &(&str, &str)| json!({"check": check, "severity": severity});
+        let findings: Vec<Value> = findings.iter().map(finding).collect();
+        let document = json!({"fathom": {"verdicts": [{"limit": limit}], "findings": findings}});
+        let made = Made { must: vec!["too-short"], may: vec!["errors"], ..Made::default() };
+        score(&HOLES, &made, 0, &document, String::new())
+    }
+
+    #[test]
+    fn findings_of_the_situation_and_of_the_draw_are_required_whatever_the_limit() {
+        for limit in ["cache", "unknown"] {
+            assert_eq!(scored(limit, &[]).missed, ["never-written", "too-short"]);
+        }
+        let found = [("never-written", "warning"), ("too-short", "note")];
+        assert!(scored("unknown", &found).missed.is_empty());
+    }
+
+    #[test]
+    fn warnings_that_nothing_allows_are_false_and_notes_are_not_counted() {
+        let found = [
+            ("never-written", "warning"),
+            ("errors", "error"),
+            ("cpu-bound", "warning"),
+            ("cpu-starved", "note"),
+            ("background-work", "warning"),
+        ];
+        assert_eq!(scored("cache", &found).false_warnings, ["background-work: "]);
     }
 }

@@ -61,6 +61,13 @@ impl Shape {
         self
     }
 
+    /// Whether libaio keeps one buffered I/O at a time in flight, in place of as many as the depth says,
+    /// for as long as it takes to fill the queue twenty times. Holds of a job that ends by its size.
+    pub fn submits_one_by_one(&self) -> bool {
+        let filled = self.size / self.block >= 20 * self.depth;
+        self.engine == "libaio" && self.depth > 1 && filled
+    }
+
     /// The options.
     pub fn options(&self) -> Vec<String> {
         let mut options = vec![

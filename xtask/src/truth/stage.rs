@@ -20,6 +20,11 @@ const OTHER_FILES: u64 = 128 << 20;
 const FILES: u64 = 4;
 /// A run in which the starts of jobs are some of the time.
 const SHORT_MS: u64 = 500;
+/// A run in which fewer than five intervals of half a second end.
+const BRIEF_MS: u64 = 2_000;
+const BRIEF_JOBS_MAX: u64 = 4;
+/// What a disk puts in its place in a millisecond after it took it: 256 MiB/s.
+const SETTLED_BYTES_EACH_MS: u64 = (256 << 20) / 1000;
 const LOOP_BYTES: u64 = 256 << 20;
 const ZRAM_BYTES: u64 = 256 << 20;
 
@@ -34,6 +39,8 @@ pub struct Made {
     pub limits: Option<&'static [&'static str]>,
     /// Warnings that hold of this draw, besides those of its situation.
     pub may: Vec<&'static str>,
+    /// Findings that have to be there, besides those of its situation.
+    pub must: Vec<&'static str>,
     /// Called as soon as the run was started.
     pub meanwhile: Option<Box<dyn FnOnce()>>,
     /// What is done around it in the guest, for a situation of a guest.
@@ -76,7 +83,17 @@ impl Made {
         // The first of several short jobs ends before the last starts.
         let is_short = shape.runtime_ms.is_none_or(|ms| ms < SHORT_MS);
         let may = if shape.jobs > 1 && is_short { vec!["not-together"] } else { Vec::new() };
-        Made { arguments, may, ..Made::default() }
+        // Many jobs start one after another, so that all of them together take longer.
+        let is_brief =
+            shape.runtime_ms.is_some_and(|ms| ms <= BRIEF_MS) && shape.jobs <= BRIEF_JOBS_MAX;
+        let must = if is_brief { vec!["too-short"] } else { Vec::new() };
+        Made { arguments, may, must, ..Made::default() }
+    }
+
+    /// Must have a finding if the draw has its cause.
+    pub fn requiring(mut self, check: &'static str, is_certain: bool) -> Made {
+        self.must.extend(is_certain.then_some(check));
+        self
     }
 
     /// Adds an option.
@@ -218,7 +235,10 @@ impl Stage {
         }
         let mut file = File::create(path).with_context(|| path.display().to_string())?;
         fill_with_noise(&mut file, bytes, &self.interrupted)?;
-        file.sync_all().with_context(|| path.display().to_string())
+        file.sync_all().with_context(|| path.display().to_string())?;
+        // A disk that took much works on after that, so that the first run on it would not be steady.
+        std::thread::sleep(Duration::from_millis(bytes / SETTLED_BYTES_EACH_MS));
+        Ok(())
     }
 
     /// A file that a neighbour may use alone.

@@ -1,16 +1,11 @@
 //! The table of what was made and what was said.
 
+use super::goals;
+use super::results::{NotMeasured, Results};
 use super::score::Outcome;
 use super::situation::Situation;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-
-/// The goals: at least so many of the verdicts right, at most so many unknown, at most so many findings
-/// missed and warnings false, in percent.
-const RIGHT_MIN: f64 = 97.0;
-const UNKNOWN_MAX: f64 = 3.0;
-const MISSED_MAX: f64 = 1.0;
-const FALSE_MAX: f64 = 0.5;
 
 /// How the outcomes were made.
 pub struct Origin {
@@ -18,13 +13,14 @@ pub struct Origin {
     pub in_guest: bool,
     /// Runs timed the layers of their I/Os.
     pub layers: bool,
-    /// Runs that were disturbed and made again.
-    pub disturbed: u32,
+    /// Draws of each situation that were asked for.
+    pub draws: u32,
 }
 
 /// The document.
-pub fn render(situations: &[&Situation], outcomes: &[Outcome], origin: &Origin) -> String {
-    let Origin { seed, in_guest, layers, disturbed } = origin;
+pub fn render(situations: &[&Situation], results: &Results, origin: &Origin) -> String {
+    let Results { outcomes, disturbed, .. } = results;
+    let Origin { seed, in_guest, layers, draws } = origin;
     let (place, command, drawn) = match in_guest {
         true => (
             " in a guest with emulated disks",
@@ -39,12 +35,16 @@ pub fn render(situations: &[&Situation], outcomes: &[Outcome], origin: &Origin) 
         ),
     };
     let layers = if *layers { " --layers" } else { "" };
+    let all = situations.len() * *draws as usize;
+    let runs = match outcomes.len() {
+        complete if complete == all => format!("{complete} runs in all"),
+        some => format!("{some} of {all} runs"),
+    };
     let mut text = format!(
         "# What the verdict says of situations whose limit is known{place}\n\n\
-         `cargo xtask {command} --seed={seed}{layers}` made {} situations, {} runs in all, with shapes drawn \
-         at random: {drawn}.",
+         `cargo xtask {command} --seed={seed}{layers}` made {} situations, {runs}, with shapes drawn at \
+         random: {drawn}.",
         situations.len(),
-        outcomes.len()
     );
     if *disturbed > 0 {
         text += &format!(" {disturbed} runs that other programs disturbed were made again.");
@@ -72,6 +72,7 @@ pub fn render(situations: &[&Situation], outcomes: &[Outcome], origin: &Origin) 
         );
     }
     text += &wrong_ones(outcomes);
+    text += &not_measured(results);
     text
 }
 
@@ -88,42 +89,24 @@ fn said(own: &[&Outcome]) -> String {
     parts.collect::<Vec<_>>().join(", ")
 }
 
-fn share(part: usize, whole: usize) -> f64 {
-    part as f64 * 100.0 / whole.max(1) as f64
-}
-
 fn totals(outcomes: &[Outcome]) -> String {
-    let count = |of: &dyn Fn(&Outcome) -> bool| outcomes.iter().filter(|one| of(one)).count();
-    let all = outcomes.len();
-    let right = count(&|one| one.is_right());
-    let wrong_high = count(&|one| !one.is_right() && one.confidence == "high");
-    let unknown = count(&|one| one.limit == "unknown" && !one.is_right());
-    let medium = count(&|one| one.confidence == "medium");
-    let medium_right = count(&|one| one.confidence == "medium" && one.is_right());
-    let missed: usize = outcomes.iter().map(|one| one.missed.len()).sum();
-    let false_warnings: usize = outcomes.iter().map(|one| one.false_warnings.len()).sum();
-    let rows = [
-        ("verdicts that are right", share(right, all), format!("≥ {RIGHT_MIN} %")),
-        ("verdicts that are wrong with high confidence", share(wrong_high, all), "0".to_owned()),
-        ("verdicts that are unknown", share(unknown, all), format!("≤ {UNKNOWN_MAX} %")),
-        ("findings missed, of the runs", share(missed, all), format!("≤ {MISSED_MAX} %")),
-        (
-            "warnings that are false, of the runs",
-            share(false_warnings, all),
-            format!("≤ {FALSE_MAX} %"),
-        ),
-        (
-            "verdicts of medium confidence that are right",
-            share(medium_right, medium),
-            "80 to 97 %".to_owned(),
-        ),
-    ];
     let mut text = "| | measured | goal |\n|---|--:|--:|\n".to_owned();
-    for (name, value, goal) in rows {
+    for goal in goals::of(outcomes) {
+        let missed = if goal.is_met { "" } else { ", missed" };
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "| {name} | {value:.1} % | {goal} |");
+        let _ = writeln!(text, "| {} | {:.1} % | {}{missed} |", goal.name, goal.value, goal.aim);
     }
     text
+}
+
+fn not_measured(results: &Results) -> String {
+    let line = |one: &NotMeasured| format!("- {}, draw {}: {}\n", one.situation, one.draw, one.why);
+    match results.not_measured.as_slice() {
+        [] => String::new(),
+        some => {
+            format!("\n## What was not measured\n\n{}", some.iter().map(line).collect::<String>())
+        }
+    }
 }
 
 fn wrong_ones(outcomes: &[Outcome]) -> String {
@@ -135,5 +118,28 @@ fn wrong_ones(outcomes: &[Outcome]) -> String {
     match lines.is_empty() {
         true => String::new(),
         false => format!("\n## What was wrong\n\n{}", lines.concat()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::truth::situations;
+
+    #[test]
+    fn the_table_of_a_part_of_the_runs_names_what_was_not_measured() {
+        let situations: Vec<&Situation> = situations::all().take(2).collect();
+        let name = situations[0].name;
+        let outcome = Outcome { situation: name, limit: "device".into(), ..Outcome::default() };
+        let outcome = Outcome { right: &["device"], confidence: "high".into(), ..outcome };
+        let why = "20 attempts were disturbed".to_owned();
+        let not_measured = vec![NotMeasured { situation: situations[1].name, draw: 0, why }];
+        let results = Results { outcomes: vec![outcome], not_measured, disturbed: 20 };
+        let origin = Origin { seed: 1, in_guest: false, layers: false, draws: 1 };
+        let text = render(&situations, &results, &origin);
+        assert!(text.contains("made 2 situations, 1 of 2 runs, with"), "{text}");
+        assert!(text.contains("| verdicts that are right | 100.0 % | ≥ 97 % |"), "{text}");
+        let listed = format!("- {}, draw 0: 20 attempts were disturbed\n", situations[1].name);
+        assert!(text.ends_with(&listed), "{text}");
     }
 }

@@ -50,6 +50,20 @@ fn a_cold_direct_read_is_clean() {
     }
 }
 
+/// A run of some milliseconds, and the writes of its own layout just before it.
+#[test]
+fn direct_reads_of_a_small_file_just_laid_out_are_not_those_of_a_cache() {
+    let _alone = alone();
+    for _ in 0..5 {
+        let directory = scratch();
+        let read = ["--name=job", FILE, "--size=4m", "--rw=read", "--bs=32k", "--direct=1"];
+        let record = recorded(directory.path(), 0, &read);
+        silent(&record, "served-from-cache");
+        let verdict = &judge::judge(&record).verdicts[0];
+        assert_ne!(verdict.limit, judge::Limit::Cache, "{verdict:?}");
+    }
+}
+
 #[test]
 fn buffered_writes_that_stay_in_memory_are_no_writes_to_the_device() {
     let _alone = alone();

@@ -44,6 +44,14 @@ fn an_asynchronous_engine_reaches_its_depth() {
 }
 
 #[test]
+fn a_job_with_a_rate_needs_no_deep_queue() {
+    let _alone = alone();
+    let directory = scratch();
+    let paced = [&JOB[..], &["--ioengine=io_uring", "--iodepth=32", "--rate_iops=1000"]].concat();
+    silent(&recorded(directory.path(), 0, &paced), "depth-not-reached");
+}
+
+#[test]
 fn depth_beyond_the_knee_only_queues() {
     let _alone = alone();
     let directory = scratch();

@@ -216,3 +216,52 @@ fn colours_are_for_terminals_and_no_color_is_honoured() {
     assert!(on_terminal("").contains("\x1b[1mVerdict\x1b[0m"));
     assert!(!on_terminal("1").contains("\x1b[1m"));
 }
+
+/// What follows fio's part of a report.
+#[track_caller]
+fn after_fio(directory: &Path, arguments: &[&str]) -> String {
+    let ran = fathom(directory, arguments).expect(0);
+    let (_, page) = ran.out.split_once("\nVerdict\n").expect(&ran.out);
+    page.to_owned()
+}
+
+#[test]
+fn a_report_of_one_job_fits_a_screen_after_fios_part() {
+    let _alone = alone();
+    let directory = scratch();
+    let job = ["--name=a", "--filename=f", "--size=64m", "--rw=randread", "--bs=4k"];
+    let ways: [&[&str]; 2] =
+        [&["--direct=1", "--ioengine=io_uring", "--iodepth=8"], &["--ioengine=psync"]];
+    for way in ways {
+        let line = [&job[..], &["--time_based", "--runtime=1"], way].concat();
+        let page = after_fio(directory.path(), &line);
+        assert!(page.lines().count() <= 50, "{way:?}: {} lines\n{page}", page.lines().count());
+        let full = after_fio(directory.path(), &[&line[..], &["--verbose"]].concat());
+        assert!(!full.contains("shown by --verbose"), "{full}");
+    }
+}
+
+#[test]
+fn a_report_of_several_jobs_stays_short() {
+    let _alone = alone();
+    let directory = scratch();
+    let kinds = [
+        "--rw=randread --direct=1 --ioengine=libaio --iodepth=16",
+        "--rw=read --bs=1m",
+        "--rw=randwrite --fsync=8",
+        "--rw=write --bs=64k --direct=1",
+        "--rw=randread --rate_iops=200",
+        "--rw=randrw --thinktime=1ms",
+        "--rw=randread --ioengine=null",
+        "--rw=randwrite --refill_buffers=1 --ioengine=null",
+    ];
+    let mut line: Vec<String> =
+        ["--name=global", "--size=16m", "--time_based", "--runtime=1"].map(String::from).to_vec();
+    for (number, kind) in kinds.iter().enumerate() {
+        line.push(format!("--name=job{number}"));
+        line.extend(kind.split(' ').map(String::from));
+    }
+    let line: Vec<&str> = line.iter().map(String::as_str).collect();
+    let page = after_fio(directory.path(), &line);
+    assert!(page.lines().count() <= 150, "{} lines\n{page}", page.lines().count());
+}

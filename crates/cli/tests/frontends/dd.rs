@@ -128,6 +128,22 @@ fn a_write_with_a_flush_is_measured_whole() {
     }
 }
 
+/// A run of some milliseconds on a file that was just written.
+#[test]
+fn a_direct_copy_of_a_small_file_is_not_that_of_a_cache() {
+    for _ in 0..5 {
+        let directory = scratch();
+        let at = directory.path();
+        fs::write(at.join("src"), bytes(4 << 20)).unwrap();
+        File::open(at.join("src")).unwrap().sync_all().unwrap();
+        let ran = dd(at, "if=src of=/dev/null bs=32K iflag=direct").expect(0);
+        assert!(ran.out.contains("limited by: "), "{}", ran.out);
+        for wrong in ["limited by: cache", "[served-from-cache]"] {
+            assert!(!ran.out.contains(wrong), "{}", ran.out);
+        }
+    }
+}
+
 /// What passes the page cache by leaves nothing of itself there.
 #[test]
 fn one_file_of_a_copy_may_be_direct_alone() {

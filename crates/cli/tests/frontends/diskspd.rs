@@ -213,6 +213,32 @@ fn mistakes_touch_nothing() {
     run(Command::new(FATHOM).arg("diskspd")).expect(3);
 }
 
+/// As README.md and docs/DISKSPD.md say.
+#[test]
+fn a_wrong_command_line_ends_with_3() {
+    let directory = scratch();
+    let ran = diskspd(directory.path(), "-zz -d1 t.dat").expect(3);
+    assert!(ran.err.contains("-zz"), "{}", ran.err);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let readme = fs::read_to_string(root.join("README.md")).unwrap();
+    assert!(readme.contains("As DISKSPD it exits with 3 for a wrong command line"));
+    let page = joined(&fs::read_to_string(root.join("docs/DISKSPD.md")).unwrap());
+    assert!(page.contains("3 the command line or the profile is wrong"), "{page}");
+}
+
+#[test]
+fn no_more_ios_are_outstanding_than_asked_for() {
+    let directory = scratch();
+    for line in ["-b4K -d1 -W0 -o64 -t2 -Su -r -c16M t.dat", "-b4K -d1 -W0 -o1 -t4 -r -c4M t.dat"] {
+        let ran = diskspd(directory.path(), line).expect(0);
+        let (_, rest) = ran.out.split_once("Outstanding I/Os: ").expect(&ran.out);
+        let (reached, rest) = rest.split_once(" on average of ").expect(rest);
+        let (asked, _) = rest.split_once(' ').expect(rest);
+        let [reached, asked] = [reached, asked].map(|text| text.parse::<f64>().unwrap());
+        assert!(reached > 0.0 && reached <= asked, "{reached} of {asked}");
+    }
+}
+
 #[test]
 fn a_device_in_use_is_not_overwritten() {
     let directory = scratch();

@@ -53,6 +53,19 @@ fn the_seeds_line_has_the_thirteen_figures_and_leaves_nothing() {
 }
 
 #[test]
+fn direct_figures_of_a_small_file_are_not_those_of_a_cache() {
+    for _ in 0..3 {
+        let directory = scratch();
+        let line = ["-i", "0", "-i", "1", "-s", "4096", "-r", "32", "-I", "--no-record"];
+        let ran = iozone(directory.path(), &line).expect(0);
+        assert!(ran.out.contains("limited by: "), "{}", ran.out);
+        for wrong in ["limited by: cache", "[served-from-cache]", "are of memory"] {
+            assert!(!ran.out.contains(wrong), "{}", ran.out);
+        }
+    }
+}
+
+#[test]
 fn buffered_figures_are_marked_as_those_of_memory() {
     let directory = scratch();
     let ran =

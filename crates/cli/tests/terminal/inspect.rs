@@ -6,7 +6,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
-use testbed::command;
+use testbed::{Loop, command};
 
 fn inspect(directory: &Path, arguments: &[&str]) -> Ran {
     run(Command::new(FATHOM).arg("inspect").args(arguments).current_dir(directory))
@@ -70,6 +70,21 @@ fn a_loop_device_and_the_filesystem_on_it() {
     assert_eq!(section(&page, "filesystem")["mark"], "problem");
     let ran = inspect(directory.path(), &[&disk.device]).expect(0);
     assert!(ran.out.contains("Only read it: writing would destroy its data."), "{}", ran.out);
+}
+
+#[test]
+fn a_loop_device_through_the_page_cache_is_to_be_set_up_with_direct_io() {
+    let _alone = alone();
+    let directory = scratch();
+    for (way, advises) in [("off", true), ("on", false)] {
+        let option = format!("--direct-io={way}");
+        let disk = Loop::over(&directory.path().join("loop.img"), 16 << 20, &[&option]);
+        let page = inspect(directory.path(), &["--json", &disk.device]).expect(0).json();
+        let direct = section(&page, "direct");
+        let says = direct.to_string();
+        assert_eq!(says.contains("losetup --direct-io=on"), advises, "{says}");
+        assert_eq!(direct["mark"] == "problem", advises, "{says}");
+    }
 }
 
 #[test]

@@ -14,7 +14,7 @@ pub(super) const CHECK: Check = Check {
     id: "background-work",
     question: "Did the storage do background work during the run?",
     evidence: "state of arrays and pools (sync_action, scrub); dirty memory at the start of the run, compared with the bytes that the disks wrote without a request of the job; bytes discarded",
-    threshold: "warning for a resync, check or scrub; for writeback from before the run of at least 5 % of the disks' traffic and 4 MiB/s; for 64 MiB of discards that no job requested (note if the filesystem is mounted with discard)",
+    threshold: "warning for a resync, check or scrub; for writeback from before the run of at least 5 % of the disks' traffic and 4 MiB/s; for 64 MiB of discards that no job requested (note if a filesystem on the disk is mounted with discard)",
     reason: "background work takes throughput that the next run has; smaller amounts are lost in the noise",
     cause: "work that began before the run continued during it",
     remedy: || "wait until it ends, then run again".into(),
@@ -87,7 +87,11 @@ fn discards(case: &Case, traffic: &Traffic) -> Option<Finding> {
         return None;
     }
     let mut filesystems = case.parts.iter().flat_map(|part| case.filesystems_of(part));
-    let by_itself = filesystems.any(|f| f.options.iter().any(|option| option == "discard"));
+    let discards = |name: &&str| case.device(name).is_some_and(|d| d.mounted_with_discard);
+    // The filesystem under a loop device discards as well.
+    let by_itself = filesystems.any(|f| {
+        f.options.iter().any(|option| option == "discard" || option.starts_with("discard="))
+    }) || case.parts.iter().flat_map(|part| &part.devices).any(discards);
     let text = format!(
         "{} of {} were discarded during the run, but no job requested it",
         size(unasked as f64),
@@ -96,7 +100,7 @@ fn discards(case: &Case, traffic: &Traffic) -> Option<Finding> {
     let (severity, cause, remedy) = match by_itself {
         true => (
             Severity::Note,
-            "the filesystem is mounted with discard: it discards the blocks of deleted files",
+            "a filesystem on the disk is mounted with discard: it discards the blocks of deleted files",
             "mount it without discard and run fstrim at quiet times",
         ),
         false => (
@@ -154,6 +158,11 @@ mod tests {
         assert_eq!(the_finding(&record, CHECK.id).severity, Severity::Warning);
         let target = record.facts.targets.values_mut().next().unwrap();
         target.filesystem.as_mut().unwrap().options.push("discard".into());
+        assert_eq!(the_finding(&record, CHECK.id).severity, Severity::Note);
+        // Another filesystem on the disk does the same: that under a loop device.
+        record.facts.targets.values_mut().next().unwrap().filesystem = None;
+        assert_eq!(the_finding(&record, CHECK.id).severity, Severity::Warning);
+        record.facts.devices.get_mut("sda").unwrap().mounted_with_discard = true;
         assert_eq!(the_finding(&record, CHECK.id).severity, Severity::Note);
     }
 }

@@ -14,7 +14,7 @@ pub(super) const CHECK: Check = Check {
     id: "depth-not-reached",
     question: "Were as many I/Os in flight as iodepth asks for?",
     evidence: "mean number of I/Os in flight over the measured time (Little's law), compared with iodepth; share of the latency spent in submission",
-    threshold: "warning when fewer than 90 % of iodepth were in flight",
+    threshold: "warning when fewer than 90 % of iodepth were in flight, unless the job has a rate or a latency target, which need no deeper queue",
     reason: "a full queue lacks an I/O only between a completion and the next submission; 10 % is more than batching explains",
     cause: "something kept the job from submitting",
     remedy: || "find what the job waits for between its I/Os".into(),
@@ -40,7 +40,9 @@ fn about(_: &Case, part: &Part) -> Option<Finding> {
     if submits_one_by_one(part) {
         return Some(one_by_one(part));
     }
-    if depth.achieved_mean >= REACHED * requested {
+    // A rate keeps the queue as deep as it needs, unless the engine has none.
+    let paces = part.has_rate() && !Engine::named(&workload.ioengine).is_some_and(Engine::blocks);
+    if depth.achieved_mean >= REACHED * requested || paces {
         return None;
     }
     let text = Sentence::from(format!(
@@ -49,12 +51,12 @@ fn about(_: &Case, part: &Part) -> Option<Finding> {
         percent(depth.achieved_mean / requested)
     ))
     .setting("iodepth", depth.requested);
-    let (severity, cause, remedy) = why(part);
+    let (cause, remedy) = why(part);
     let figures = vec![
         Figure::new("I/Os in flight", depth.achieved_mean, "count"),
         Figure::new("iodepth", requested, "count"),
     ];
-    Some(CHECK.about(part, severity, text).figures(figures).cause(cause).remedy(remedy))
+    Some(CHECK.about(part, Severity::Warning, text).figures(figures).cause(cause).remedy(remedy))
 }
 
 /// Linux does buffered libaio I/O within io_submit, whatever is queued behind it; what waits there
@@ -73,38 +75,30 @@ fn one_by_one(part: &Part) -> Finding {
     CHECK.about(part, Severity::Warning, text).figures(figures).cause(cause).remedy(remedy)
 }
 
-fn why(part: &Part) -> (Severity, Sentence, Remedy) {
+fn why(part: &Part) -> (Sentence, Remedy) {
     let workload = &part.first().workload;
     let engine = workload.ioengine.as_str();
-    let warning = |cause: String, remedy: Remedy| (Severity::Warning, cause.into(), remedy);
+    let outcome = |cause: String, remedy: Remedy| (cause.into(), remedy);
     if Engine::named(engine).is_some_and(Engine::blocks) {
-        return warning(
+        return outcome(
             format!("{engine} is a synchronous engine: it performs one I/O at a time at any depth"),
             set("ioengine", "io_uring")
                 .or(set("ioengine", "libaio"))
                 .or(raise(["numjobs"]).ending("to the number of I/Os wanted in flight")),
         );
     }
-    if part.has_rate() {
-        let cause = "the job's rate limit needs no deeper queue".into();
-        return (
-            Severity::Note,
-            cause,
-            "no action is needed; raise the rate for a deeper queue".into(),
-        );
-    }
     if part.setting("thinktime_ns").is_some() {
         let cause = "the job pauses between I/Os (`thinktime`)".into();
-        return (Severity::Warning, cause, drop(["thinktime"]));
+        return (cause, drop(["thinktime"]));
     }
     if part.is_buffered() {
-        return warning(
+        return outcome(
             format!("{engine} performs buffered I/O inside the submitting call, one at a time"),
             set("direct", 1),
         );
     }
     if blocked(part) >= BLOCKED {
-        return warning(
+        return outcome(
             format!(
                 "the submitting call blocked for {} of the latency because the device queue or the filesystem was full",
                 percent(blocked(part))
@@ -114,7 +108,7 @@ fn why(part: &Part) -> (Severity, Sentence, Remedy) {
         );
     }
     if part.metrics.sync.count > 0 || part.setting("sync").is_some() {
-        return warning(
+        return outcome(
             "every synchronisation drains the queue".into(),
             "report this depth as the one such a program reaches, or remove the synchronisation"
                 .into(),
@@ -122,14 +116,14 @@ fn why(part: &Part) -> (Severity, Sentence, Remedy) {
     }
     let busy = part.metrics.cpu.user + part.metrics.cpu.system;
     if busy >= 80.0 {
-        return warning(
+        return outcome(
             format!(
                 "the worker used {busy:.0} % of a CPU: the device completes I/Os as fast as the worker submits them"
             ),
             raise(["numjobs"]).ending("to spread the depth over more workers"),
         );
     }
-    warning(CHECK.cause.into(), (CHECK.remedy)())
+    outcome(CHECK.cause.into(), (CHECK.remedy)())
 }
 
 /// Share of the whole latency that passed before the kernel had the I/O.
@@ -166,7 +160,10 @@ mod tests {
         record.jobs[0].workload.ioengine = "io_uring".into();
         record.jobs[0].depth.achieved_mean = 1.0;
         record.jobs[0].workload.rate_iops[Direction::Read] = Some(1000);
-        assert_eq!(the_finding(&record, CHECK.id).severity, Severity::Note);
+        assert!(findings(&record, CHECK.id).is_empty(), "the rate needs no deeper queue");
+        record.jobs[0].workload.ioengine = "psync".into();
+        assert!(the_finding(&record, CHECK.id).cause.contains("synchronous engine"));
+        record.jobs[0].workload.ioengine = "io_uring".into();
         record.jobs[0].workload.settings.insert("latency_target_ns".into(), "2000000".into());
         assert!(findings(&record, CHECK.id).is_empty(), "the job lowers its depth");
         record.jobs[0].workload.settings.clear();

@@ -57,6 +57,39 @@ fn chance(values: &[f64], slope: f64, score: f64) -> f64 {
     2.0 * (1.0 - Normal::standard().cdf(z))
 }
 
+/// Values whose orders are counted; of longer series, the first so many.
+const ORDERED_MAX: usize = 60;
+
+/// Whether a series mostly rises, and the chance that an order as strict as its own, or stricter, comes
+/// about by chance: Kendall's test (1938) without an approximation, so it holds for few values too.
+pub fn order_chance(values: &[f64]) -> (bool, f64) {
+    let values = &values[..values.len().min(ORDERED_MAX)];
+    let (mut rises, mut falls) = (0, 0);
+    for (index, later) in values.iter().enumerate() {
+        rises += values[..index].iter().filter(|earlier| *earlier < later).count();
+        falls += values[..index].iter().filter(|earlier| *earlier > later).count();
+    }
+    // Equal values count as pairs out of order.
+    let pairs = values.len() * values.len().saturating_sub(1) / 2;
+    let out_of_order = pairs - rises.max(falls);
+    let both_ways: f64 = 2.0 * inversions(values.len()).iter().take(out_of_order + 1).sum::<f64>();
+    (rises > falls, both_ways.min(1.0))
+}
+
+/// The share of all orders of so many values that has 0, 1, 2 … pairs out of order.
+fn inversions(count: usize) -> Vec<f64> {
+    let mut shares = vec![1.0];
+    for values in 2..=count {
+        // The next value stands in any of so many places, each out of order with one more of the others.
+        let mut next = vec![0.0; shares.len() + values - 1];
+        for (index, share) in shares.iter().enumerate() {
+            next[index..index + values].iter_mut().for_each(|one| *one += share / values as f64);
+        }
+        shares = next;
+    }
+    shares
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::random::invented::series;
@@ -75,6 +108,19 @@ mod tests {
         }
         assert!(seen >= 260, "{seen} of 300");
         assert!(alarms <= 9, "{alarms} of 300");
+    }
+
+    #[test]
+    fn the_chance_of_an_order_is_counted() {
+        // One of the six orders of three values rises, one falls.
+        assert_eq!(order_chance(&[1.0, 2.0, 3.0]), (true, 1.0 / 3.0));
+        let (rises, chance) = order_chance(&[6.0, 5.0, 4.0, 3.0, 2.0, 1.0]);
+        assert!(!rises && (chance - 2.0 / 720.0).abs() < 1e-12, "{chance}");
+        // Of 24 orders, three have one pair out of order.
+        let (_, chance) = order_chance(&[2.0, 1.0, 3.0, 4.0]);
+        assert!((chance - 2.0 * 4.0 / 24.0).abs() < 1e-12, "{chance}");
+        assert_eq!(order_chance(&[7.0; 8]).1, 1.0);
+        assert_eq!(order_chance(&[]).1, 1.0);
     }
 
     #[test]

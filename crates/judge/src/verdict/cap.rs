@@ -14,8 +14,12 @@ const HELD_MAX: f64 = 0.005;
 /// Fewer intervals can have equal rates by chance. A full token bucket allows more I/O at first, so the
 /// first quarter does not count.
 const INTERVALS_MIN: usize = 12;
-/// Fewest I/Os in an interval. With fewer, counting whole I/Os makes the rate vary.
+/// Fewest I/Os in an interval. With fewer, counting whole I/Os makes the rate vary; so intervals are taken
+/// together until they have as many.
 const IOS_MIN: f64 = 400.0;
+/// Blocks of one size give one rate in two units. Of larger ones the bandwidth is the limit, of smaller ones
+/// the IOPS: what clouds sell lies on either side of this size.
+const LARGE_BLOCK: f64 = 128.0 * 1024.0;
 /// Fewest I/Os in flight. With fewer, a constant latency gives a constant rate.
 const IN_FLIGHT_MIN: f64 = 2.0;
 
@@ -31,19 +35,21 @@ pub(super) fn limited_by_cap(input: &RuleInput) -> Option<RuleOutcome> {
         return None;
     }
     let slots = slots(&input.part.workers, &Direction::ALL);
-    let late = &slots[slots.len() / 4..];
+    let late = together(&slots[slots.len() / 4..]);
     if late.len() < INTERVALS_MIN {
         return None;
     }
-    let ios: Vec<f64> = late.iter().map(|slot| slot.ios as f64).collect();
     let iops: Vec<f64> = late.iter().map(Slot::iops).collect();
     let bandwidth: Vec<f64> = late.iter().map(Slot::bandwidth).collect();
     let variation = |rates: &[f64]| variance(rates).sqrt() / mean(rates).max(1.0);
     let (ios_vary, bytes_vary) = (variation(&iops), variation(&bandwidth));
-    if mean(&ios) < IOS_MIN || ios_vary.min(bytes_vary) > HELD_MAX {
+    if ios_vary.min(bytes_vary) > HELD_MAX {
         return None;
     }
-    let (value, unit, text) = match ios_vary <= bytes_vary {
+    let block = mean(&bandwidth) / mean(&iops).max(1.0);
+    let is_one_size = (ios_vary - bytes_vary).abs() < HELD_MAX / 10.0;
+    let is_of_ios = if is_one_size { block < LARGE_BLOCK } else { ios_vary < bytes_vary };
+    let (value, unit, text) = match is_of_ios {
         true => (mean(&iops), "IOPS", count(mean(&iops)) + " IOPS"),
         false => (mean(&bandwidth), "bytes/s", rate(mean(&bandwidth))),
     };
@@ -64,6 +70,20 @@ pub(super) fn limited_by_cap(input: &RuleInput) -> Option<RuleOutcome> {
     ))
 }
 
+/// Intervals, as many of them taken together as have [`IOS_MIN`] I/Os on average.
+fn together(slots: &[Slot]) -> Vec<Slot> {
+    let ios: Vec<f64> = slots.iter().map(|slot| slot.ios as f64).collect();
+    let each = (IOS_MIN / mean(&ios).max(1.0)).ceil().max(1.0) as usize;
+    let add = |some: &[Slot]| Slot {
+        start: some[0].start,
+        length: some.iter().map(|slot| slot.length).sum(),
+        ios: some.iter().map(|slot| slot.ios).sum(),
+        bytes: some.iter().map(|slot| slot.bytes).sum(),
+        clat_ns_sum: some.iter().map(|slot| slot.clat_ns_sum).sum(),
+    };
+    slots.chunks_exact(each).map(add).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use crate::checks::testing::{LATENCY, SECOND, job, record};
@@ -73,13 +93,22 @@ mod tests {
     /// 20 s of reads with eight I/Os in flight on a virtual disk, whose intervals have these shares of
     /// their pace.
     fn paced(share: impl Fn(usize) -> f64) -> RunRecord {
-        let mut job = job("a", Direction::Read, 20);
+        paced_for(20, share, |_| 4096)
+    }
+
+    /// The same for so many seconds, with blocks of these sizes in the intervals.
+    fn paced_for(
+        seconds: u64,
+        share: impl Fn(usize) -> f64,
+        block: impl Fn(usize) -> u64,
+    ) -> RunRecord {
+        let mut job = job("a", Direction::Read, seconds);
         let mut latency = Histogram::new();
         latency.record_n(8 * LATENCY, job.results.read.ios);
         job.results.read.latency.clat = Some(latency);
         for (index, interval) in job.intervals.iter_mut().enumerate() {
             interval.ios.read = (interval.ios.read as f64 * share(index)) as u64;
-            interval.bytes.read = interval.ios.read * 4096;
+            interval.bytes.read = interval.ios.read * block(index);
         }
         let mut record = record(vec![job]);
         record.facts.devices.get_mut("sda").unwrap().is_virtual = true;
@@ -98,6 +127,38 @@ mod tests {
         // A bucket that was full lets more through at first.
         let burst = paced(|index| if index < 6 { 3.0 } else { 1.0 });
         assert_eq!(judge(&burst).verdicts[0].limit, Limit::Throttle);
+    }
+
+    #[test]
+    fn an_even_bandwidth_is_a_cap_whatever_the_blocks() {
+        // Blocks of two sizes in turn, each interval with as many bytes as the others.
+        let share = |index: usize| if index.is_multiple_of(2) { 1.0 } else { 2.0 };
+        let mixed = paced_for(20, share, |index| if index.is_multiple_of(2) { 8192 } else { 4096 });
+        let verdict = &judge(&mixed).verdicts[0];
+        assert_eq!(verdict.limit, Limit::Throttle, "{verdict:?}");
+        assert!(verdict.because.contains("of 7.81 MiB/s with 8 I/Os"), "{verdict:?}");
+        // Large blocks: few I/Os in an interval, so a long run is needed.
+        let large = |seconds| judge(&paced_for(seconds, |_| 0.125, |_| 1 << 20)).verdicts.remove(0);
+        let verdict = large(60);
+        assert_eq!(verdict.limit, Limit::Throttle, "{verdict:?}");
+        assert!(verdict.because.contains("of 124 MiB/s with 8 I/Os"), "{verdict:?}");
+        assert_eq!(large(20).limit, Limit::Device);
+    }
+
+    #[test]
+    fn a_queue_without_a_flat_line_is_no_cap() {
+        // Latency rises with the depth on any full device: here the rate wanders by two per cent.
+        let wanders = paced(|index| 1.0 + 0.02 * (index as f64 / 3.0).sin());
+        assert_eq!(judge(&wanders).verdicts[0].limit, Limit::Device);
+        // Nor is a flat line without a queue: one I/O at a time of constant latency.
+        let mut alone = paced(|_| 1.0);
+        let mut latency = Histogram::new();
+        latency.record_n(LATENCY, alone.jobs[0].results.read.ios);
+        alone.jobs[0].results.read.latency.clat = Some(latency);
+        for sample in &mut alone.timeline.samples {
+            sample.disks.get_mut("sda").unwrap().queue_ms = sample.at.0 / (SECOND / 1000);
+        }
+        assert_eq!(judge(&alone).verdicts[0].limit, Limit::Device);
     }
 
     #[test]

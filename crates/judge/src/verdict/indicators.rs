@@ -3,7 +3,10 @@
 use crate::case::{Case, DeviceUse, Part};
 use crate::layers::timed_disk_share;
 use crate::metrics::window::common_ns;
-use record::{Direction, DiskSample, JobRecord, Nanos};
+use record::{Direction, DiskSample, JobRecord, Nanos, Sample};
+
+/// A worker that runs for less of the time between two samples sleeps.
+const ASLEEP: f64 = 0.1;
 
 /// The indicators of a job. Shares are of the time of its workers, 0 to 1.
 pub(super) struct Indicators {
@@ -44,6 +47,9 @@ pub(super) struct DiskIndicators {
     pub(super) asked_in_flight: f64,
     /// Other parts used the devices in the window.
     pub(super) shared: bool,
+    /// Share of the time in which the topmost devices were idle while the workers slept: what is above
+    /// the devices held their I/Os back.
+    pub(super) held: f64,
     /// Share of the latency spent at the devices, as the kernel timed each I/O (`--layers`).
     pub(super) timed: Option<f64>,
 }
@@ -185,8 +191,36 @@ fn disks(case: &Case, part: &Part, direction: Direction) -> Option<DiskIndicator
         asked_in_flight: ranks
             * users.iter().map(|other| in_flight(other, part.from, part.to)).sum::<f64>(),
         shared: users.len() > 1,
+        held: held(case, part),
         timed,
     })
+}
+
+/// Share of a part's window between samples in which the topmost devices had and completed no I/O and the
+/// workers slept.
+fn held(case: &Case, part: &Part) -> f64 {
+    let top = case.top_devices_of(part);
+    let is_idle = |before: &Sample, after: &Sample, name: &str| {
+        let counters = before.disks.get(name).zip(after.disks.get(name));
+        counters.is_some_and(|(before, after)| {
+            let did = after.since(before);
+            did.queue_ms == 0 && did.read_ios + did.write_ios + did.discard_ios == 0
+        })
+    };
+    let ran = |before: &Sample, after: &Sample| -> u64 {
+        let of = |sample: &Sample, job: &JobRecord| Some(sample.workers.get(&job.tid)?.run_ns);
+        let of_job = |job: &&JobRecord| Some(of(after, job)?.saturating_sub(of(before, job)?));
+        part.workers.iter().filter_map(of_job).sum()
+    };
+    let samples: Vec<&Sample> = case.samples(part.from, part.to).collect();
+    let is_held = |pair: &&[&Sample]| {
+        let workers_ns = (pair[1].at - pair[0].at).0 * part.workers.len() as u64;
+        let idle = top.iter().all(|name| is_idle(pair[0], pair[1], name));
+        idle && (ran(pair[0], pair[1]) as f64) < ASLEEP * workers_ns as f64
+    };
+    let held: u64 =
+        samples.windows(2).filter(is_held).map(|pair| (pair[1].at - pair[0].at).0).sum();
+    held as f64 / part.length().0.max(1) as f64
 }
 
 /// What this rank and those beside it moved, as a multiple of what this one moved: they ask the same of the

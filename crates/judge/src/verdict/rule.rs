@@ -53,9 +53,14 @@ impl RuleInput<'_> {
 
     /// Settings that make the load generator work for each I/O.
     pub(super) fn own_work(&self) -> Option<&'static str> {
-        ["thinktime_ns", "refill_buffers", "buffer_compress_percentage", "dedupe_percentage"]
-            .into_iter()
-            .find(|name| self.part.setting(name).is_some())
+        const WORK: [&str; 5] = [
+            "thinktime_ns",
+            "refill_buffers",
+            "buffer_compress_percentage",
+            "dedupe_percentage",
+            "verify",
+        ];
+        WORK.into_iter().find(|name| self.part.setting(name).is_some())
     }
 
     /// A CPU figure for the outcomes that show one.

@@ -43,8 +43,10 @@ const STORAGE_RULES: &[Rule] = &[
     cap::limited_by_cap,
     storage::limited_by_device,
     storage::limited_by_full_queue,
+    storage::limited_by_filesystem,
     storage::limited_by_writeback,
     storage::limited_by_memory_device,
+    storage::limited_by_synchronisation,
     limited_by_cpu_wait,
 ];
 
@@ -94,10 +96,11 @@ fn limited_by_rate(input: &RuleInput) -> Option<RuleOutcome> {
     // Nothing in flight most of the time: the job waited for its schedule, not for storage.
     let waits = input.indicators.in_flight < HALF * input.part.workers.len() as f64;
     let is_kept = kept >= RATE_NEARLY_KEPT - chance || (kept >= HALF && waits);
+    let is_clear = kept >= RATE_KEPT - chance || (kept >= RATE_NEARLY_KEPT - chance && waits);
     is_kept.then(|| {
         RuleOutcome::new(
             Limit::Rate,
-            if kept >= RATE_KEPT { Confidence::High } else { Confidence::Medium },
+            if is_clear { Confidence::High } else { Confidence::Medium },
             format!(
                 "the job limits its rate to {} and reached {} of it",
                 Rates::text(asked, unit),
@@ -119,7 +122,7 @@ fn limited_by_pauses(input: &RuleInput) -> Option<RuleOutcome> {
     (idle >= HALF).then(|| {
         RuleOutcome::new(
             Limit::Rate,
-            Confidence::Medium,
+            if idle >= MOST { Confidence::High } else { Confidence::Medium },
             Sentence::from(format!("the job pauses {} between I/Os (", time(pause)))
                 .option("thinktime")
                 .text(format!("): no I/O was in flight {} of the time", percent(idle))),
@@ -361,7 +364,9 @@ fn limited_by_cpu(input: &RuleInput) -> Option<RuleOutcome> {
     let memory = input.device_is_memory();
     // Where the device was full as well, only a worker that never sleeps is slower than it.
     let contradicted = at_device >= MOST && !memory;
-    let confidence = match indicators.wanted_cpu() >= CPU_BOUND_CLEARLY {
+    // Nothing else can be the limit where no device took half of the time.
+    let is_clear = indicators.wanted_cpu() >= CPU_BOUND_CLEARLY || at_device < HALF;
+    let confidence = match is_clear {
         true if !contradicted => Confidence::High,
         false if contradicted => Confidence::Low,
         _ => Confidence::Medium,

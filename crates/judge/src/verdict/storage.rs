@@ -18,6 +18,11 @@ const NAMED: usize = 2;
 const ALL_UNWRITTEN: f64 = 0.995;
 /// Share of the time in which writers wait for written pages.
 const WAITS: f64 = 0.3;
+/// Share of the time in which I/Os waited above idle devices from which that counts: longer than two
+/// samples of a run of some seconds.
+const HELD_MIN: f64 = 0.05;
+/// Share of the time that makes the storage the limit.
+const STORAGE_MIN: f64 = 0.4;
 
 /// Files that are memory.
 pub(super) fn limited_by_memory_filesystem(input: &RuleInput) -> Option<RuleOutcome> {
@@ -169,7 +174,7 @@ pub(super) fn limited_by_device(input: &RuleInput) -> Option<RuleOutcome> {
     let indicators = &input.indicators;
     let disks = indicators.disks.as_ref()?;
     let at_device = disks.share();
-    if at_device < 0.4 || indicators.wanted_cpu() >= CPU_BOUND && !input.polls() {
+    if at_device < STORAGE_MIN || indicators.wanted_cpu() >= CPU_BOUND && !input.polls() {
         return None;
     }
     let clear = at_device >= MOST_OF_IO
@@ -229,9 +234,67 @@ pub(super) fn limited_by_full_queue(input: &RuleInput) -> Option<RuleOutcome> {
     })
 }
 
+/// I/Os that wait above idle devices, in a filesystem that is frozen or waits for its journal, as well as
+/// in the devices.
+pub(super) fn limited_by_filesystem(input: &RuleInput) -> Option<RuleOutcome> {
+    let indicators = &input.indicators;
+    let disks = indicators.disks.as_ref()?;
+    if disks.held < HELD_MIN || disks.share() + disks.held < STORAGE_MIN {
+        return None;
+    }
+    (indicators.wanted_cpu() < CPU_BOUND).then(|| {
+        RuleOutcome::new(
+            Limit::Device,
+            Confidence::Medium,
+            format!(
+                "mean latency {}: {} in the device; for {} of the time I/Os waited above the idle \
+                 device, in the filesystem or its queue",
+                time(indicators.latency_ns),
+                percent(disks.share()),
+                percent(disks.held)
+            ),
+            [
+                Figure::new("I/O time in the device", disks.share() * 100.0, "percent"),
+                Figure::new(
+                    "time in which I/Os waited above idle devices",
+                    disks.held * 100.0,
+                    "percent",
+                ),
+                input.cpu_figure(),
+            ],
+        )
+    })
+}
+
+/// Workers that wait for synchronisations, each of them several I/Os of the filesystem and flushes one
+/// after another, while the device is busy: many of them are in flight, few at the device.
+pub(super) fn limited_by_synchronisation(input: &RuleInput) -> Option<RuleOutcome> {
+    let indicators = &input.indicators;
+    let disks = indicators.disks.as_ref()?;
+    if indicators.syncing < HALF || disks.busy < HALF || indicators.wanted_cpu() >= CPU_BOUND {
+        return None;
+    }
+    Some(RuleOutcome::new(
+        Limit::Device,
+        if disks.busy >= MOST { Confidence::Medium } else { Confidence::Low },
+        format!(
+            "{} of the waiting was for fsync, and the device was busy {} of the time",
+            percent(indicators.syncing),
+            percent(disks.busy)
+        ),
+        [
+            Figure::new("waiting that was for fsync", indicators.syncing * 100.0, "percent"),
+            Figure::new("device busy", disks.busy * 100.0, "percent"),
+            input.cpu_figure(),
+        ],
+    ))
+}
+
 /// A RAM disk: the time in it is time of CPUs.
 pub(super) fn limited_by_ram_disk(input: &RuleInput) -> Option<RuleOutcome> {
-    limited_by_memory_device(input).filter(|_| input.all_devices(DeviceFacts::is_ram_disk))
+    let outcome = limited_by_memory_device(input)?;
+    let confidence = Confidence::High;
+    input.all_devices(DeviceFacts::is_ram_disk).then_some(RuleOutcome { confidence, ..outcome })
 }
 
 /// A device that is memory: CPUs do its work, in the workers or in threads of the kernel.

@@ -234,6 +234,9 @@ fn a_job_with_think_time_limits_itself() {
     takes(&mut resting, Direction::Read, LATENCY / 10);
     let mut resting = record(vec![resting]);
     disk_does(&mut resting, 1.0, 0.1);
+    assert_limit(&resting, Limit::Rate, Confidence::High);
+    // Pauses that take little more than half of the time leave a doubt.
+    takes(&mut resting.jobs[0], Direction::Read, LATENCY * 35 / 100);
     assert_limit(&resting, Limit::Rate, Confidence::Medium);
 }
 
@@ -257,6 +260,19 @@ fn a_generator_that_works_between_its_ios_is_the_limit() {
     disk_does(&mut brief, 1.0, 0.25);
     let verdict = assert_limit(&brief, Limit::Client, Confidence::High);
     assert!(verdict.because.contains("(refill_buffers) used 75 %"), "{verdict:?}");
+
+    // Checksums that cost more than copies to memory, on CPUs that are short: the memory is not the limit.
+    let mut verifying = filling.clone();
+    verifying.workload.settings = [("verify".to_owned(), "sha3-512".to_owned())].into();
+    on_cpu(&mut verifying, 0.2, 0.01);
+    let window = (verifying.ended - verifying.started).0;
+    verifying.cpu.run_delay = Some(Nanos(window * 3 / 4));
+    let mut verifying = record(vec![verifying]);
+    let target = verifying.facts.targets.get_mut(FILE).unwrap();
+    target.filesystem.as_mut().unwrap().kind = "tmpfs".into();
+    let verdict = the_verdict(&verifying);
+    assert_eq!(verdict.limit, Limit::Client, "{verdict:?}");
+    assert!(verdict.because.contains("(verify)"), "{verdict:?}");
 
     let mut unnamed = filling.clone();
     unnamed.workload.settings.clear();
@@ -370,6 +386,16 @@ fn a_short_window_or_a_neighbour_lowers_the_confidence() {
     let calm = record(vec![reading()]);
     let found = verdicts(&calm, &[finding("noisy-neighbour", Severity::Warning)]);
     assert_eq!((found[0].limit, found[0].confidence), (Limit::Device, Confidence::Medium));
+    let with_share = |percent| Finding {
+        figures: vec![crate::finding::Figure::new(
+            "share of the disks' traffic",
+            percent,
+            "percent",
+        )],
+        ..finding("noisy-neighbour", Severity::Warning)
+    };
+    assert_eq!(verdicts(&calm, &[with_share(40.0)])[0].confidence, Confidence::Medium);
+    assert_eq!(verdicts(&calm, &[with_share(10.0)])[0].confidence, Confidence::High);
     assert!(
         found[0].valid_for.ends_with("not valid for: comparison until repeated on a quiet machine")
     );
@@ -416,6 +442,32 @@ fn synchronisations_count_as_waiting_for_the_device() {
     syncing.sync.latency.record_n(LATENCY, 5 * IOPS);
     let verdict = assert_limit(&record(vec![syncing]), Limit::Device, Confidence::High);
     assert!(verdict.because.starts_with("99 % of the waiting was for fsync"));
+}
+
+#[test]
+fn synchronisations_that_queue_in_the_filesystem_are_limited_by_a_busy_device() {
+    // As io_uring with an fsync after each of 64 writes in flight: 8 writes and 56 fsyncs.
+    let synced = |busy: f64| {
+        let mut job = job("a", Direction::Write, 5);
+        (job.workload.iodepth, job.depth.requested) = (64, 64);
+        takes(&mut job, Direction::Write, 8 * LATENCY);
+        let ios = job.results.write.ios;
+        job.sync.count = ios;
+        job.sync.latency.record_n(56 * LATENCY, ios);
+        job.cpu.run_delay = Some(Nanos(3 * SECOND / 2));
+        let mut record = record(vec![job]);
+        disk_does(&mut record, 1.0, 8.0);
+        at_each(&mut record, |at, sample| {
+            sample.disks.get_mut("sda").unwrap().busy_ms = (at * 1000.0 * busy) as u64;
+        });
+        the_verdict(&record)
+    };
+    let verdict = synced(0.85);
+    assert_eq!((verdict.limit, verdict.confidence), (Limit::Device, Confidence::Medium));
+    let because = "88 % of the waiting was for fsync, and the device was busy 85 % of the time";
+    assert_eq!(verdict.because, because);
+    assert_eq!(synced(0.55).confidence, Confidence::Low);
+    assert_ne!(synced(0.2).limit, Limit::Device);
 }
 
 #[test]
@@ -507,6 +559,46 @@ fn a_full_queue_is_the_devices() {
     assert_eq!(full(1.0).limit, Limit::Unknown);
 }
 
+/// Random writes of 16 KiB with 64 in flight for 7 s, of which the disk has `share` in flight while it
+/// works. For the 2 s after the third, `stands` says what the samples show instead.
+fn frozen(share: f64, stands: impl Fn(f64, &mut Sample)) -> RunRecord {
+    let mut job = job("a", Direction::Write, 7);
+    (job.workload.iodepth, job.workload.ioengine) = (64, "libaio".into());
+    takes(&mut job, Direction::Write, LATENCY * 64);
+    let mut record = record(vec![job]);
+    at_each(&mut record, |at, sample| {
+        let busy = if at < 4.0 { at } else { (at - 2.0).max(4.0) };
+        let disk = sample.disks.get_mut("sda").unwrap();
+        disk.write_ios = (busy * 1000.0) as u64;
+        disk.queue_ms = (busy * 1000.0 * 64.0 * share) as u64;
+        for worker in sample.workers.values_mut() {
+            worker.run_ns = (busy * 0.3 * SECOND as f64) as u64;
+        }
+        stands((at - 4.0).clamp(0.0, 2.0), sample);
+    });
+    record
+}
+
+#[test]
+fn a_filesystem_that_is_frozen_for_a_while_is_a_limit_of_the_storage() {
+    let verdict = assert_limit(&frozen(0.5, |_, _| ()), Limit::Device, Confidence::Medium);
+    let because = "36 % in the device; for 29 % of the time I/Os waited above the idle device";
+    assert!(verdict.because.contains(because), "{verdict:?}");
+    // A disk that works meanwhile, or a worker that does, is not held back.
+    let works = frozen(0.5, |stood, sample| {
+        sample.disks.get_mut("sda").unwrap().write_ios += (stood * 1000.0) as u64;
+    });
+    assert_eq!(the_verdict(&works).limit, Limit::Unknown);
+    let computes = frozen(0.5, |stood, sample| {
+        for worker in sample.workers.values_mut() {
+            worker.run_ns += (stood * SECOND as f64) as u64;
+        }
+    });
+    assert_eq!(the_verdict(&computes).limit, Limit::Unknown);
+    // The rest of the time is spent elsewhere.
+    assert_eq!(the_verdict(&frozen(0.1, |_, _| ())).limit, Limit::Unknown);
+}
+
 #[test]
 fn a_disk_that_works_for_others_is_limited_by_them() {
     let neighbour = || ::record::Neighbour {
@@ -588,7 +680,7 @@ fn a_memory_device_is_limited_by_cpus_of_whichever_thread() {
     disk_does(&mut offloaded, 1.0, 1.0);
     assert_eq!(the_verdict(&offloaded).limit, Limit::Device);
     offloaded.facts.devices.get_mut("sda").unwrap().kind = ::record::DeviceKind::Zram;
-    assert_limit(&offloaded, Limit::Cpu, Confidence::Medium);
+    assert_limit(&offloaded, Limit::Cpu, Confidence::High);
 }
 
 #[test]
@@ -596,7 +688,7 @@ fn random_arrivals_may_be_fewer_than_asked_for() {
     let mut poisson = job("a", Direction::Read, 1);
     poisson.workload.rate_iops.read = Some(IOPS * 107 / 100);
     poisson.workload.settings.insert("rate_process".into(), "poisson".into());
-    assert_limit(&record(vec![poisson.clone()]), Limit::Rate, Confidence::Medium);
+    assert_limit(&record(vec![poisson.clone()]), Limit::Rate, Confidence::High);
     poisson.workload.settings.clear();
     assert_limit(&record(vec![poisson]), Limit::Device, Confidence::High);
 }
@@ -624,6 +716,39 @@ fn short_runs_are_judged_by_the_samples_around_their_io() {
     run.timeline.phase_starts = vec![phase];
     let verdict = assert_limit(&run, Limit::Device, Confidence::Low);
     assert!(verdict.because.contains("100 % in the device"), "{verdict:?}");
+}
+
+#[test]
+fn requests_to_objects_are_named_as_the_protocol_does() {
+    let valid_for = |request: &str| {
+        let mut asking = crate::checks::testing::asking(request, 1000, 0);
+        if request == "DELETE" {
+            let results = &mut asking.jobs[0].results;
+            results.trim = std::mem::take(&mut results.read);
+        }
+        the_verdict(&asking).valid_for
+    };
+    for request in ["DELETE", "LIST", "HEAD"] {
+        let named = format!("valid for: {request}s of objects at store.example:80 (s3)");
+        assert!(valid_for(request).starts_with(&named), "{}", valid_for(request));
+    }
+    assert!(
+        valid_for("GET").starts_with("valid for: 4 KiB GETs of objects"),
+        "{}",
+        valid_for("GET")
+    );
+    // Among requests that are no I/O of their own, a delete is still no trim.
+    let mut mixed = crate::checks::testing::asking("DELETE", 1000, 0);
+    let results = &mut mixed.jobs[0].results;
+    results.trim = std::mem::take(&mut results.read);
+    let requests = &mut mixed.jobs[0].exchange.as_mut().unwrap().requests;
+    requests.push(::record::RequestResult {
+        request: "POST".into(),
+        sent: 10,
+        ..requests[0].clone()
+    });
+    let valid_for = the_verdict(&mixed).valid_for;
+    assert!(valid_for.contains("deletes of objects") && !valid_for.contains("trim"), "{valid_for}");
 }
 
 #[test]

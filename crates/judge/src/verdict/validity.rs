@@ -138,6 +138,12 @@ fn active_directions(part: &Part) -> Vec<Direction> {
 }
 
 fn blocks(part: &Part) -> String {
+    // Requests without content have no size.
+    let has_content = |one: &RequestResult| !["HEAD", "DELETE", "LIST"].contains(&&*one.request);
+    let asked = part.metrics.exchange.as_ref().map(|exchange| exchange.requests.as_slice());
+    if asked.is_some_and(|requests| !requests.is_empty() && !requests.iter().any(has_content)) {
+        return String::new();
+    }
     let sizes: &PerDirection<(Bytes, Bytes)> = &part.first().workload.block_size;
     let mut ranges: Vec<(Bytes, Bytes)> =
         active_directions(part).into_iter().map(|d| sizes[d]).collect();
@@ -156,7 +162,12 @@ fn pattern(part: &Part) -> String {
         None => "sequential",
     };
     let total = part.all_ios();
-    let named = |direction: Direction| format!("{}s", direction.name());
+    let of_objects = part.metrics.exchange.is_some();
+    let named = |direction: Direction| match direction {
+        // Objects are deleted, not trimmed.
+        Direction::Trim if of_objects => "deletes".to_owned(),
+        _ => format!("{}s", direction.name()),
+    };
     if let Some(mix) = request_mix(part) {
         return mix;
     }

@@ -38,6 +38,8 @@ pub(super) struct ProbeResult<'a> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct DiskIndicators {
     pub busy: f64,
+    /// Its counters have steps of 1 ms and include requests of other programs, so this can exceed the mean
+    /// latency of the run.
     pub await_ns: f64,
     /// Bytes it moved over bytes the run requested.
     pub moved: f64,
@@ -67,7 +69,7 @@ impl<'a> ProbeResult<'a> {
             mean_ns,
             p50_ns: histogram.percentile(50.0) as f64,
             p999_ns: histogram.percentile(99.9) as f64,
-            disk: disk(&case, direction, mean_ns),
+            disk: disk(&case, direction),
             worker: (cpu.user + cpu.system) / 100.0,
             kernel: kernel.reduce(f64::max),
             judged,
@@ -76,7 +78,7 @@ impl<'a> ProbeResult<'a> {
 }
 
 /// The busiest of the lowest devices under a run.
-fn disk(case: &Case, direction: Direction, mean_ns: f64) -> Option<DiskIndicators> {
+fn disk(case: &Case, direction: Direction) -> Option<DiskIndicators> {
     let part = case.parts.first()?;
     let looks = case.disks_of(part).into_iter().filter_map(|device| {
         let used = case.device_use(part, &device.name)?;
@@ -94,9 +96,7 @@ fn disk(case: &Case, direction: Direction, mean_ns: f64) -> Option<DiskIndicator
         };
         Some(DiskIndicators {
             busy: counters.busy_ms as f64 * 1e6 / used.window.0.max(1) as f64,
-            // Because counters have millisecond steps and include other requests, it may exceed the
-            // whole.
-            await_ns: (ticks as f64 * 1e6 / ios.max(1) as f64).min(mean_ns),
+            await_ns: ticks as f64 * 1e6 / ios.max(1) as f64,
             moved: moved as f64 / asked.max(1) as f64,
         })
     });
@@ -172,7 +172,11 @@ pub(super) fn load(set: &RecordSet) -> (DiagnosisStep, Load) {
     };
     let line = |depth: u32, probed: &ProbeResult| {
         let disk = probed.disk.map_or(String::new(), |disk| {
-            format!(", device {} busy, {} in the device", percent(disk.busy), time(disk.await_ns))
+            format!(
+                ", device {} busy, {}",
+                percent(disk.busy),
+                in_the_device(&disk, probed.mean_ns)
+            )
         });
         format!(
             "depth {depth}: {:.0} IOPS, mean {}, p99.9 {}{disk}",
@@ -204,6 +208,18 @@ pub(super) fn load(set: &RecordSet) -> (DiagnosisStep, Load) {
         Load::Unknown => "no result: the figures are inconsistent".into(),
     };
     (DiagnosisStep { title, ran, observed, conclusion }, found)
+}
+
+/// The time of a request in the device, and why it exceeds the mean latency of the job's I/Os if it does.
+fn in_the_device(disk: &DiskIndicators, mean_ns: f64) -> String {
+    let inside = time(disk.await_ns);
+    match disk.await_ns > mean_ns {
+        false => format!("{inside} in the device"),
+        true => format!(
+            "{inside} in the device by its counters, more than the mean: they have steps of 1 ms and \
+             include requests of other programs"
+        ),
+    }
 }
 
 fn classify(one: &ProbeResult, some: &ProbeResult, deep: &ProbeResult) -> Load {
@@ -322,4 +338,18 @@ pub(super) fn durable(set: &RecordSet) -> (DiagnosisStep, Option<(f64, f64)>) {
     let conclusion =
         format!("{:.1} × a write without fsync; {}", whole / plain.max(1.0), class.meaning());
     (DiagnosisStep { title, ran, observed, conclusion }, Some((plain, whole)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mean_below_the_time_in_the_device_is_explained() {
+        let disk = |await_ns| DiskIndicators { busy: 1.0, await_ns, moved: 1.0 };
+        assert_eq!(in_the_device(&disk(80_000.0), 100_000.0), "80 µs in the device");
+        let longer = in_the_device(&disk(120_000.0), 100_000.0);
+        assert!(longer.starts_with("120 µs in the device by its counters, more than the mean"));
+        assert!(longer.contains("requests of other programs"), "{longer}");
+    }
 }

@@ -23,7 +23,7 @@ pub const ALL: &[Situation] = &[
         name: "cached-reads",
         what: "buffered reads of files that are in the page cache",
         limits: &["cache"],
-        must: &[],
+        must: &["smaller-than-memory"],
         may: MEMORY,
         make: |stage| {
             let mut shape = stage.shape(READS);
@@ -33,20 +33,27 @@ pub const ALL: &[Situation] = &[
                 let mut file = std::fs::File::open(path)?.take(shape.size);
                 std::io::copy(&mut file, &mut std::io::sink())?;
             }
-            Ok(Made::of(&shape, &["--direct=0", "--invalidate=0"]).with(stage.data()))
+            let made = Made::of(&shape, &["--direct=0", "--invalidate=0"]).with(stage.data());
+            let reads_all = shape.runtime_ms.is_none();
+            Ok(made
+                .requiring("served-from-cache", reads_all)
+                .requiring("depth-not-reached", reads_all && shape.submits_one_by_one()))
         },
     },
     Situation {
         name: "cached-writes",
         what: "buffered writes that the page cache takes",
         limits: &["cache"],
-        must: &[],
+        must: &["not-durable", "smaller-than-memory"],
         may: MEMORY,
         make: |stage| {
             let mut shape = stage.shape(WRITES);
             (shape.size, shape.jobs) = (shape.size.clamp(1 << 20, 64 << 20), 1);
             shape.runtime_ms = None;
-            Ok(Made::of(&shape, &["--direct=0"]).with(stage.data()))
+            let made = Made::of(&shape, &["--direct=0"]).with(stage.data());
+            Ok(made
+                .requiring("served-from-cache", shape.size >= 8 << 20)
+                .requiring("depth-not-reached", shape.submits_one_by_one()))
         },
     },
     Situation {
@@ -67,10 +74,28 @@ pub const ALL: &[Situation] = &[
         },
     },
     Situation {
+        name: "unwritten",
+        what: "direct reads of a file whose blocks are allocated and were never written",
+        limits: &["cache", "CPU"],
+        must: &["never-written"],
+        may: MEMORY,
+        make: |stage| {
+            let mut shape = stage.shape(READS);
+            (shape.jobs, shape.size) = (1, shape.size.clamp(16 << 20, 256 << 20));
+            let path = stage.directory.join("unwritten");
+            let _ = std::fs::remove_file(&path);
+            let bytes = shape.size.to_string();
+            testbed::system("fallocate", &["-l", &bytes, &path.to_string_lossy()]);
+            let file = format!("--filename={}", path.display());
+            // Otherwise the run would fill what it reads.
+            Ok(Made::of(&shape, &["--direct=1", "--readonly"]).with(file))
+        },
+    },
+    Situation {
         name: "loop-buffered",
         what: "a loop device that goes through the page cache of the file behind it",
         limits: &["cache", "CPU"],
-        must: &["served-from-cache"],
+        must: &["served-from-cache", "virtual-device"],
         may: MEMORY,
         make: |stage| {
             let device = stage.loop_device(false);
@@ -86,7 +111,7 @@ pub const ALL: &[Situation] = &[
         name: "tmpfs",
         what: "files in memory",
         limits: &["cache"],
-        must: &[],
+        must: &["served-from-cache"],
         may: MEMORY,
         make: |stage| {
             let mut shape = stage.small_shape(ANY);
@@ -102,7 +127,7 @@ pub const ALL: &[Situation] = &[
         name: "zram",
         what: "a RAM disk",
         limits: &["CPU"],
-        must: &[],
+        must: &["virtual-device"],
         may: MEMORY,
         make: |stage| {
             let zram = stage.zram()?;

@@ -11,7 +11,7 @@ pub const ALL: &[Situation] = &[
         name: "throttle-iops",
         what: "a control group limits the IOPS of the device",
         limits: &["throttle"],
-        must: &[],
+        must: &["virtual-device"],
         may: &["overlapping-jobs", "repeated-offsets", "not-steady"],
         make: |stage| {
             let limit = spread(&mut stage.seeded, 50, 2_000);
@@ -22,7 +22,7 @@ pub const ALL: &[Situation] = &[
         name: "throttle-bandwidth",
         what: "a control group limits the bandwidth of the device",
         limits: &["throttle"],
-        must: &[],
+        must: &["virtual-device"],
         may: &["overlapping-jobs", "repeated-offsets", "not-steady"],
         make: |stage| {
             let limit = spread(&mut stage.seeded, 1 << 20, 30 << 20);
@@ -33,7 +33,7 @@ pub const ALL: &[Situation] = &[
         name: "cpu-quota",
         what: "a control group limits the CPU time of the run",
         limits: &["throttle"],
-        must: &[],
+        must: &["cpu-starved"],
         may: &["cpu-starved", "cpu-bound", "client-bound"],
         make: |stage| {
             let mut shape = stage.shape(ANY).lasting(&mut stage.seeded, 1_000);
@@ -90,7 +90,7 @@ pub const ALL: &[Situation] = &[
         name: "rate-beyond",
         what: "a rate that the disk cannot keep",
         limits: &["device"],
-        must: &[],
+        must: &["coordinated-omission"],
         may: &["coordinated-omission", "repeated-offsets", "not-steady"],
         make: |stage| {
             let shape = slow(stage.shape(READS), &mut stage.seeded);

@@ -21,7 +21,7 @@ pub const ALL: &[Situation] = &[
         name: "many-jobs",
         what: "64 to 512 jobs of the null engine",
         limits: &["CPU"],
-        must: &[],
+        must: &["cpu-starved"],
         may: &["cpu-starved", "cpu-bound", "client-bound", "not-together"],
         make: |stage| {
             let mut shape = stage.shape(ANY).lasting(&mut stage.seeded, 500);
@@ -34,7 +34,7 @@ pub const ALL: &[Situation] = &[
         name: "one-cpu",
         what: "a RAM disk and all workers on one CPU",
         limits: &["CPU"],
-        must: &[],
+        must: &["cpu-starved", "virtual-device"],
         may: &["cpu-starved", "cpu-bound", "cpu-elsewhere", "overlapping-jobs", "repeated-offsets"],
         make: |stage| {
             let zram = stage.zram()?;
@@ -93,7 +93,7 @@ pub const ALL: &[Situation] = &[
         name: "spin",
         what: "a job that computes between its I/Os",
         limits: &["client"],
-        must: &[],
+        must: &["client-bound"],
         may: &["client-bound", "cpu-bound", "repeated-offsets"],
         make: |stage| {
             let mut shape = stage.shape(READS).lasting(&mut stage.seeded, 300);
@@ -104,18 +104,19 @@ pub const ALL: &[Situation] = &[
     },
     Situation {
         name: "verify",
-        what: "writes to memory with checksums that are verified afterwards",
-        limits: &["client", "CPU", "cache"],
-        must: &[],
-        may: &["client-bound", "cpu-bound", "served-from-cache", "depth-not-reached"],
+        what: "writes to memory with checksums that cost more than the writes, verified afterwards",
+        limits: &["client", "CPU"],
+        must: &["served-from-cache"],
+        may: &["client-bound", "cpu-bound", "cpu-starved", "depth-not-reached"],
         make: |stage| {
             let mut shape = stage.small_shape(WRITES);
             (shape.engine, shape.depth, shape.jobs, shape.runtime_ms) = ("psync", 1, 1, None);
-            shape.size = 64 << 20;
+            shape.size = 256 << 20;
             let point = stage.directory.join("memory");
             let mounted = testbed::Mounted::new(&["-t", "tmpfs"], "tmpfs", point);
             let file = format!("--filename={}", mounted.path().join("f").display());
-            let verify = format!("--verify={}", stage.seeded.one(&["sha512", "sha256", "md5"]));
+            let verify =
+                format!("--verify={}", stage.seeded.one(&["sha256", "sha3-256", "sha3-512"]));
             Ok(Made::of(&shape, &[&verify]).with(file).holding(mounted))
         },
     },

@@ -12,7 +12,7 @@ pub const ALL: &[Situation] = &[
         name: "s3-slow-server",
         what: "an object store that takes 3 to 50 ms for each answer",
         limits: &["server"],
-        must: &[],
+        must: &["server-on-this-host"],
         may: &["server-on-this-host", "repeated-objects", "unsigned-content"],
         make: |stage| {
             let delay = Duration::from_micros(spread(&mut stage.seeded, 3_000, 50_000));
@@ -24,7 +24,7 @@ pub const ALL: &[Situation] = &[
         name: "s3-throttled",
         what: "an object store that refuses every third request as too many",
         limits: &["throttle"],
-        must: &["server-throttles"],
+        must: &["server-throttles", "server-on-this-host"],
         may: &["server-on-this-host", "repeated-objects", "errors"],
         make: |stage| {
             let behaviour = Behaviour { refuses_each: 3, bytes: 4096, ..Behaviour::default() };
@@ -35,7 +35,7 @@ pub const ALL: &[Situation] = &[
         name: "s3-client",
         what: "uploads whose content the client signs",
         limits: &["client", "CPU"],
-        must: &[],
+        must: &["server-on-this-host"],
         may: &["server-on-this-host", "same-content", "client-bound", "cpu-bound"],
         make: |stage| {
             let bytes = 1 << 20;

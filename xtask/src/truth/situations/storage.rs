@@ -40,7 +40,7 @@ pub const ALL: &[Situation] = &[
         what: "buffered reads of files that are not in the page cache",
         // Read-ahead can be faster than the CPU that copies small blocks.
         limits: &["device", "CPU"],
-        must: &[],
+        must: &["smaller-than-memory"],
         may: &[
             "served-from-cache",
             "smaller-than-memory",
@@ -53,7 +53,8 @@ pub const ALL: &[Situation] = &[
             // Once over the file: a second pass would be served by the cache.
             (shape.runtime_ms, shape.jobs) = (None, 1);
             shape.size = shape.size.clamp(16 << 20, 256 << 20);
-            Ok(Made::of(&shape, &["--direct=0", "--invalidate=1"]).with(stage.data()))
+            let made = Made::of(&shape, &["--direct=0", "--invalidate=1"]).with(stage.data());
+            Ok(made.requiring("depth-not-reached", shape.submits_one_by_one()))
         },
     },
     Situation {
@@ -117,10 +118,26 @@ pub const ALL: &[Situation] = &[
         },
     },
     Situation {
+        name: "second-touch",
+        what: "direct writes to a file whose blocks were written before",
+        limits: &["device"],
+        must: &[],
+        may: &["repeated-offsets"],
+        make: |stage| {
+            let mut shape = stage.shape(WRITES);
+            (shape.jobs, shape.size) = (1, shape.size.min(256 << 20));
+            let path = stage.directory.join("touched");
+            let _ = std::fs::remove_file(&path);
+            stage.noise(&path, shape.size)?;
+            let file = format!("--filename={}", path.display());
+            Ok(Made::of(&shape, &["--direct=1"]).with(file))
+        },
+    },
+    Situation {
         name: "loop-direct",
         what: "a loop device that uses direct I/O",
         limits: &["device"],
-        must: &[],
+        must: &["virtual-device"],
         may: SHARED,
         make: |stage| {
             let device = stage.loop_device(true);
@@ -162,7 +179,7 @@ pub const ALL: &[Situation] = &[
         name: "dirty-throttling",
         what: "buffered writes beyond the limit of dirty pages",
         limits: &["device"],
-        must: &[],
+        must: &["not-durable", "smaller-than-memory"],
         may: &["not-steady", "not-durable", "served-from-cache"],
         make: |stage| {
             let mut shape = stage.shape(WRITES);
@@ -178,7 +195,7 @@ pub const ALL: &[Situation] = &[
         name: "stalls",
         what: "a filesystem that is frozen for 50 ms to 2 s",
         limits: &["device"],
-        must: &[],
+        must: &["virtual-device"],
         may: &["not-steady", "repeated-offsets"],
         make: |stage| {
             let (mounted, device) = stage.ext4(&[]);

@@ -277,6 +277,7 @@ impl RunRequest<'_> {
             terse_version: self.invocation.terse_version,
             // Programs that read interim reports of fio split them by lines.
             json_lines: self.invocation.status_interval.is_some() && !self.as_fio(),
+            verbose: self.invocation.verbose,
             style: output.style(),
             ..RenderOptions::default()
         }
