@@ -174,7 +174,7 @@ impl SuiteTask for MdtestTask<'_> {
 }
 
 /// Writes back the filesystems of `-d`. Returns the seconds that it took.
-fn sync(call: &MdtestCommand) -> Result<f64> {
+pub(super) fn sync(call: &MdtestCommand) -> Result<f64> {
     let began = Instant::now();
     for path in call.directory.split('@') {
         let synced = fs::File::open(path).and_then(|file| Ok(syncfs(file)?));
