@@ -189,7 +189,7 @@ pub const ROOMS: &[Room] = &[
     room(
         "other tools",
         "compat",
-        "DISKSPD, IOR, mdtest, IOzone, dd, hdparm: their options to jobs, results to their layouts",
+        "DISKSPD, IOR, mdtest, IO500, IOzone, dd, hdparm: their options to jobs, results to their layouts",
         "run",
         &["record", "trace", "job", "judge", "suite", "report", "formats"],
     ),

@@ -16,6 +16,7 @@ pub mod programs;
 mod project;
 mod random;
 mod rows;
+pub mod search;
 mod server;
 mod session;
 mod sqlite;

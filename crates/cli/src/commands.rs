@@ -196,6 +196,10 @@ subcommands! {
     /// Run as fio: same options, same output. Also when called as `fio`.
     #[command(disable_help_flag = true)]
     Fio(RawArguments) => |raw: &RawArguments| Ok(run::main(Dialect::Fio, &raw.words)),
+    /// Run IO500, also under mpirun: its 12 phases of IOR, mdtest and find, its score, then what it
+    /// leaves out. Also when called as `io500`.
+    #[command(disable_help_flag = true)]
+    Io500(RawArguments) => |raw: &RawArguments| compat::main(compat::io500::main, &raw.words),
     /// Run as IOR, also under mpirun: same options, tables and summary, then what they leave out. Also
     /// when called as `ior`.
     #[command(disable_help_flag = true)]
@@ -220,6 +224,7 @@ pub fn named_tool(name: &str) -> Option<Tool> {
         "diskspd" => Some(|words| compat::main(compat::diskspd::main, words)),
         "fio" => Some(|words| Ok(run::main(Dialect::Fio, words))),
         "hdparm" => Some(|words| compat::main(compat::hdparm::main, words)),
+        "io500" => Some(|words| compat::main(compat::io500::main, words)),
         "ior" => Some(|words| compat::main(compat::ior::main, words)),
         "iozone" => Some(|words| compat::main(compat::iozone::main, words)),
         "mdtest" => Some(|words| compat::main(compat::mdtest::main, words)),

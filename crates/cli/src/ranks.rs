@@ -54,7 +54,7 @@ pub fn refuse_unjoined(runner: &Runner) -> Result<()> {
         None => Ok(()),
         Some(Launcher { variable, ranks, .. }) => Err(Refusal::usage(format!(
             "{variable}={ranks}: several ranks were started, and this command measures by itself; start it \
-             without the launcher, or use fathom run, sweep, test, knee, s3, ior or mdtest"
+             without the launcher, or use fathom run, sweep, test, knee, s3, ior, mdtest or io500"
         ))),
     }
 }

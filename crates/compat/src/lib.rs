@@ -9,6 +9,7 @@ pub mod diskspd;
 mod footer;
 pub mod hdparm;
 mod hpc;
+pub mod io500;
 pub mod ior;
 pub mod iozone;
 pub mod mdtest;

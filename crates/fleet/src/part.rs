@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+/// Files of each job that are named in the sum of all ranks.
+const FILES_SENT: usize = 1024;
+
 /// When a rank ran a group of jobs, on its own clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct GroupTime {
@@ -92,8 +95,12 @@ impl OwnResult {
             cause: finding.cause.to_string(),
             remedy: finding.remedy.to_string(),
         };
+        let mut jobs = record.jobs.clone();
+        for job in &mut jobs {
+            job.keep_files(FILES_SENT);
+        }
         OwnResult {
-            jobs: record.jobs.clone(),
+            jobs,
             origin,
             exit_code,
             verdicts: judged.verdicts.iter().map(verdict).collect(),

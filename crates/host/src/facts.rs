@@ -13,7 +13,7 @@ mod uses;
 use crate::Host;
 use crate::health::NoHealth;
 pub use mounts::Mount;
-use record::{DeviceFacts, DeviceKind, Facts};
+use record::{DeviceFacts, DeviceKind, DirectLimits, Facts, FilesystemFacts};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -102,6 +102,10 @@ struct Survey<'a> {
     /// The devices of each mounted btrfs.
     btrfs: Vec<Vec<String>>,
     devices: BTreeMap<String, DeviceFacts>,
+    /// The filesystem of each mount by its id, and the limits of O_DIRECT of each device: a job may have a
+    /// million files on one of them.
+    filesystems: BTreeMap<u64, FilesystemFacts>,
+    limits: BTreeMap<String, Option<DirectLimits>>,
     unknown: Vec<String>,
 }
 
@@ -119,6 +123,8 @@ impl<'a> Survey<'a> {
                 .filter(|devices| !devices.is_empty())
                 .collect(),
             devices: BTreeMap::new(),
+            filesystems: BTreeMap::new(),
+            limits: BTreeMap::new(),
             unknown: Vec::new(),
         }
     }

@@ -174,7 +174,7 @@ fn expand(format: &str, job: &Job, clone: u64, file: u64) -> String {
         ("$jobname", job.identity.name.clone()),
         ("$clientuid", job.served.address.clone().unwrap_or_default()),
         ("$jobnum", clone.to_string()),
-        ("$filenum", file.to_string()),
+        ("$filenum", (job.target.filenum_first + file).to_string()),
     ];
     let mut out = String::new();
     let mut rest = format;

@@ -16,6 +16,7 @@ mod environment;
 mod evidence;
 mod exchange;
 mod facts;
+mod few_files;
 mod fleet;
 mod format;
 mod health;

@@ -28,7 +28,7 @@ const KEPT_MAX: usize = 5_000;
 #[derive(clap::Args)]
 pub struct Options {
     /// The parser: jobfile, cmdline, iolog, ftr (traces), strace, blktrace, pattern, bssplit,
-    /// frames, diskspd, diskspd-profile, ior, iozone, mdtest, dd (and hdparm), watch-log, answers (of object stores), http
+    /// frames, diskspd, diskspd-profile, ior, iozone, mdtest, io500 (its configuration), dd (and hdparm), watch-log, answers (of object stores), http
     /// (what carries them), profiles (with their keys), endpoints, or all in turn.
     target: String,
     /// How long, each.

@@ -2,7 +2,7 @@
 
 use compat::diskspd::{DiskspdCommand, ParseContext, Spans};
 use compat::iozone::{Iozone, Request, RunContext};
-use compat::{dd, hdparm, ior, iozone, mdtest};
+use compat::{dd, hdparm, io500, ior, iozone, mdtest};
 use record::{Bytes, Facts, TargetFacts, TargetKind};
 use suite::Suite;
 
@@ -67,6 +67,14 @@ pub fn mdtest(input: &[u8]) -> String {
         }
         Ok(mdtest::Request::Help) => "help".into(),
         Err(usage) => usage.to_string(),
+    }
+}
+
+/// A configuration. One that is understood has its phases and the command lines of their tests.
+pub fn io500_config(input: &[u8]) -> String {
+    match io500::parse("config.ini", &String::from_utf8_lossy(input)) {
+        Ok(call) => format!("{:?}, {:?}", call.phases(), call.ior_lines("d")),
+        Err(error) => error.to_string(),
     }
 }
 

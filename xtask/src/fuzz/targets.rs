@@ -1,6 +1,8 @@
 //! The parsers that take what users and peers give them.
 
-use super::other_tools::{dd_or_hdparm, diskspd, diskspd_profile, ior, iozone, lines, mdtest};
+use super::other_tools::{
+    dd_or_hdparm, diskspd, diskspd_profile, io500_config, ior, iozone, lines, mdtest,
+};
 use job::options;
 use job::value::Units;
 use job::{Dialect, Inputs, Job, Keywords};
@@ -228,6 +230,31 @@ pub const TARGETS: &[Target] = &[
             "-u\n",
         ],
         run: ior,
+    },
+    Target {
+        name: "io500",
+        words: &[
+            "[global]\n",
+            "[debug]\n",
+            "[ior-easy]\n",
+            "[ior-hard]\n",
+            "[mdtest-easy]\n",
+            "[mdtest-hard-stat]\n",
+            "[find]\n",
+            "[ior-rnd4K]\n",
+            "datadir = /d\n",
+            "stonewall-time = 300\n",
+            "API = POSIX --posix.odirect\n",
+            "blockSize = 4m\n",
+            "transferSize=2m\n",
+            "segmentCount = 9\n",
+            "n = 7\n",
+            "nproc = 2\n",
+            "run = FALSE\n",
+            "; comment\n",
+            "#",
+        ],
+        run: io500_config,
     },
     Target {
         name: "mdtest",

@@ -3,6 +3,7 @@
 pub mod dd;
 pub mod diskspd;
 pub mod hdparm;
+pub mod io500;
 pub mod ior;
 pub mod iozone;
 pub mod mdtest;

@@ -1,6 +1,6 @@
 //! Real ranks on this machine: one measurement, clocks of other hosts, and ranks that fail.
 
-use crate::common::{FATHOM, MemoryDisk, Ran, Throttle, names, run};
+use crate::common::{FATHOM, MemoryDisk, Ran, Throttle, joined, names, run};
 use record::SplitMix64;
 use serde_json::Value;
 use std::path::Path;
@@ -443,6 +443,32 @@ fn tasks_of_mdtest_are_ranks() {
             all_ranks(launcher, 2, directory.path(), ":", &["mdtest", "--tasks=3", "-n", "1"]);
         let ran = ran.expect(2);
         assert!((ran.out + &ran.err).contains("--tasks=3: only 2 ranks were started"));
+    }
+}
+
+#[test]
+fn tasks_of_io500_are_ranks() {
+    let _alone = alone();
+    let config = "[global]\ndatadir=d\nresultdir=r\ntimestamp-resultdir=FALSE\n[debug]\nstonewall-time=1\n\
+        [ior-easy]\nblockSize=16m\n[ior-hard]\nsegmentCount=50\n[mdtest-easy]\nn=200\n[mdtest-hard]\nn=300\n";
+    for launcher in LAUNCHERS {
+        let directory = scratch();
+        std::fs::write(directory.path().join("c.ini"), config).unwrap();
+        let line = ["io500", "c.ini", "--no-archive", "--record=r.json"];
+        let ran = all_ranks(launcher, 2, directory.path(), TWO_HOSTS, &line).expect(0);
+        assert_eq!(ran.out.matches("[RESULT]").count(), 12, "{}", ran.out);
+        assert_eq!(ran.out.matches("[SCORE ] Bandwidth ").count(), 1, "{}", ran.out);
+        let below = joined(&ran.out);
+        // 101 and 201 of each task; the names are found by rank 0 alone.
+        assert!(
+            below.contains("found 4 of 4 files") && below.contains("on the first host only"),
+            "{below}"
+        );
+        assert!(!below.contains("All tasks are on one host"), "{below}");
+        assert_eq!(names(directory.path()), ["c.ini", "r", "r.json"]);
+        let set = formats::load_set(&directory.path().join("r.json")).unwrap();
+        let ranks = |run: &record::RunRecord| run.fleet.as_ref().map(|fleet| fleet.ranks.len());
+        assert!(set.runs.iter().all(|run| ranks(run) == Some(2)));
     }
 }
 

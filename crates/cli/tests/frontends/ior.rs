@@ -144,6 +144,52 @@ fn a_deadline_ends_writes_and_reads_take_what_was_written() {
 }
 
 #[test]
+fn wear_out_brings_a_slow_task_to_the_count_of_the_fast_one_and_a_later_read_takes_it() {
+    let directory = scratch();
+    let at = directory.path();
+    let fast = Mounted::new(&["-t", "tmpfs"], "tmpfs", at.join("memory"));
+    // Each write is synchronised, which costs nothing in memory.
+    let files = format!("-N 2 -F -b 4m -t 4k -G 255 -o {}/own@own", fast.path().display());
+    let ended = "-D 1 -O interIODelay=2000,stoneWallingWearOut=1,stoneWallingStatusFile=count";
+    let ran = ior(at, &format!("{files} -w -k -Y {ended} --record=r.json --no-archive")).expect(0);
+    let set = formats::load_set(&at.join("r.json")).unwrap();
+    let [write, rest] = &set.runs[..] else { panic!("{} runs: {}", set.runs.len(), ran.out) };
+    let written = |run: &record::RunRecord| -> Vec<(String, u64)> {
+        run.jobs.iter().map(|job| (job.name.clone(), job.results.write.ios)).collect()
+    };
+    let [(_, fastest), (_, slowest)] = &written(write)[..] else { panic!("{:?}", written(write)) };
+    assert!(*slowest > 0 && slowest < fastest && *fastest < 1024, "{slowest} {fastest}");
+    assert_eq!(written(rest), [("task.1".to_owned(), fastest - slowest)]);
+    assert_eq!(fs::read_to_string(at.join("count")).unwrap(), format!("{fastest}\n"));
+    let expected: Vec<u64> = (0..*fastest).map(|transfer| transfer * 4096).collect();
+    for path in [fast.path().join("own.00000000"), at.join("own.00000001")] {
+        assert_eq!(stamps(&path, 4096), expected);
+    }
+    let [row] = &rows(&ran, "write")[..] else { panic!("one row for both runs: {}", ran.out) };
+    let number = |index: usize| row[index].parse::<f64>().unwrap();
+    let seconds = |run: &record::RunRecord| {
+        let began = run.jobs.iter().map(|job| job.started).min().unwrap();
+        (run.jobs.iter().map(|job| job.ended).max().unwrap() - began).seconds()
+    };
+    assert!((number(7) - seconds(write) - seconds(rest)).abs() < 0.01, "{row:?}");
+    let mebibytes = *fastest as f64 * 2.0 / 256.0;
+    assert!((number(1) * number(9) / mebibytes - 1.0).abs() < 0.01, "{row:?}");
+    assert!(ran.out.contains("stoneWallingWearOut : 1\n"), "{}", ran.out);
+    assert!(joined(&ran.out).contains("the tasks behind the fastest took"), "{}", ran.out);
+    let read =
+        format!("{files} -r -R -O stoneWallingStatusFile=count --record=r2.json --no-archive");
+    ior(at, &read).expect(0);
+    let set = formats::load_set(&at.join("r2.json")).unwrap();
+    let read = set.runs[0].jobs.iter().map(|job| job.results.read.ios);
+    assert_eq!(read.collect::<Vec<_>>(), [*fastest; 2]);
+    fs::write(at.join("count"), "many").unwrap();
+    let line = format!("{files} -r -O stoneWallingStatusFile=count --no-archive");
+    assert!(ior(at, &line).expect(2).err.contains("count holds no number"));
+    let line = line.replace("=count", "=nothing");
+    assert!(ior(at, &line).expect(2).err.contains("nothing: cannot be read"));
+}
+
+#[test]
 fn every_way_of_access_runs() {
     let directory = scratch();
     let at = directory.path();

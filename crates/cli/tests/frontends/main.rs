@@ -12,6 +12,7 @@ mod documents;
 mod examples;
 mod hdparm;
 mod import;
+mod io500;
 mod ior;
 mod iozone;
 mod mdtest;

@@ -118,6 +118,46 @@ fn every_kind_of_tree_runs_and_goes() {
 }
 
 #[test]
+fn wear_out_brings_a_slow_task_to_the_count_of_the_fast_one_and_a_later_call_takes_it() {
+    let directory = scratch();
+    let at = directory.path();
+    let fast = Mounted::new(&["-t", "tmpfs"], "tmpfs", at.join("memory"));
+    // Each file is synchronised, which costs nothing in memory.
+    let line = format!("--tasks=2 -n 4000 -F -u -d {}/md@md --no-archive", fast.path().display());
+    let created = format!("{line} -C -w 100 -y -W 1 -x count --record=r.json");
+    let ran = mdtest(at, &created).expect(0);
+    let set = formats::load_set(&at.join("r.json")).unwrap();
+    let [_, create, rest] = &set.runs[..] else { panic!("{} runs: {}", set.runs.len(), ran.out) };
+    let made = |run: &record::RunRecord| -> Vec<(String, u64)> {
+        run.jobs.iter().map(|job| (job.name.clone(), job.results.write.ios)).collect()
+    };
+    let [(_, fastest), (_, slowest)] = &made(create)[..] else { panic!("{:?}", made(create)) };
+    assert!(*slowest > 0 && slowest < fastest, "{slowest} {fastest}");
+    assert_eq!(made(rest), [("task.1".to_owned(), fastest - slowest)]);
+    assert_eq!(fs::read_to_string(at.join("count")).unwrap(), format!("{fastest}\n"));
+    let files = |top: &Path, task: u32| {
+        let mut found = names(&top.join(format!("md/test-dir.0-0/mdtest_tree.{task}.0")));
+        found.sort_by_key(|name| name.rsplit('.').next().unwrap().parse::<u64>().unwrap());
+        found
+    };
+    let expected = |task| -> Vec<String> {
+        (0..*fastest).map(|item| format!("file.mdtest.{task}.{item}")).collect()
+    };
+    assert_eq!(files(fast.path(), 0), expected(0));
+    assert_eq!(files(at, 1), expected(1));
+    assert!(joined(&ran.out).contains("-W ended the creation of files after"), "{}", ran.out);
+    let later = format!("{line} -T -E -e 100 -N 1 -x count --record=r2.json");
+    mdtest(at, &later).expect(0);
+    let set = formats::load_set(&at.join("r2.json")).unwrap();
+    for run in &set.runs {
+        let counts = run.jobs.iter().map(|job| job.results.read.ios);
+        assert_eq!(counts.collect::<Vec<_>>(), [*fastest; 2]);
+    }
+    mdtest(at, &format!("{line} -r -x count")).expect(0);
+    assert!(below(&fast.path().join("md")).is_empty() && below(&at.join("md")).is_empty());
+}
+
+#[test]
 fn each_name_has_one_call() {
     let directory = scratch();
     let mut command = Command::new("strace");

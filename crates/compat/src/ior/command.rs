@@ -65,6 +65,12 @@ with_defaults! {
         pub random_seed: Option<u64>,
         /// `-D`: seconds; 0: no limit.
         pub deadline_s: u64,
+        /// `-O stoneWallingWearOut`: after `-D`, all tasks go on to the count of the fastest.
+        pub wear_out: bool,
+        /// `-O stoneWallingWearOutIterations`: transfers of each task at most; 0: all.
+        pub iterations: u64,
+        /// `-O stoneWallingStatusFile`: a file with the count that a write reached, for later reads.
+        pub status_file: Option<String>,
         /// `--posix.odirect`.
         pub direct: bool,
         /// `-l`.
@@ -135,16 +141,25 @@ pub enum Format {
 pub enum Phase {
     /// Timed writes.
     Write,
+    /// Writes of the tasks that `-D` ended behind the fastest, up to its count. Part of the write.
+    WearOut,
     /// Reads that compare, untimed.
     Check,
     /// Timed reads.
     Read,
 }
 
-record::named!(Phase: Write "write", Check "check", Read "read");
+record::named!(Phase: Write "write", WearOut "write-wear-out", Check "check", Read "read");
+
+impl Phase {
+    /// Whether data is written.
+    pub(super) fn writes(self) -> bool {
+        matches!(self, Phase::Write | Phase::WearOut)
+    }
+}
 
 impl IorCommand {
-    /// The phases of a repetition, in order.
+    /// The phases of a repetition that are known before it begins, in order.
     pub fn phases(&self) -> Vec<Phase> {
         let all = [
             (Phase::Write, self.write),
@@ -174,9 +189,21 @@ impl IorCommand {
         self.block.saturating_mul(self.segments)
     }
 
-    /// Bytes of each file.
+    /// Bytes of each file, or of the part of it that has the transfers of the status file or of `-O
+    /// stoneWallingWearOutIterations`.
     pub fn file_size(&self) -> u64 {
-        if self.per_process { self.per_task() } else { self.aggregate() }
+        let tasks = if self.per_process { 1 } else { u64::from(self.tasks) };
+        let (segment, per_block) = (self.block * tasks, self.transfers_per_block());
+        match (self.iterations, self.random_offset) {
+            (count, 0) if (1..per_block * self.segments).contains(&count) => {
+                let last = count - 1;
+                (last / per_block + 1) * segment - self.block
+                    + (last % per_block + 1) * self.transfer
+            }
+            // Of the last segment, transfers anywhere are there.
+            (count @ 1.., _) => (count / per_block).min(self.segments) * segment,
+            (0, _) => segment * self.segments,
+        }
     }
 
     /// Transfers of a block.
@@ -237,5 +264,21 @@ mod tests {
         assert_eq!(call.path(0, 1), "0/a.00000000.1");
         let shared = IorCommand { tasks: 4, repetitions: 3, ..IorCommand::default() };
         assert_eq!(shared.all_paths(), ["testFile"]);
+    }
+
+    #[test]
+    fn a_count_of_transfers_ends_the_file_early() {
+        let shared =
+            IorCommand { tasks: 3, block: 8, transfer: 4, segments: 5, ..IorCommand::default() };
+        let size =
+            |iterations, call: &IorCommand| IorCommand { iterations, ..call.clone() }.file_size();
+        assert_eq!(
+            [0, 1, 2, 3, 10, 99].map(|count| size(count, &shared)),
+            [120, 20, 24, 44, 120, 120]
+        );
+        let own = IorCommand { per_process: true, ..shared };
+        assert_eq!([0, 1, 2, 3, 10, 99].map(|count| size(count, &own)), [40, 4, 8, 12, 40, 40]);
+        let random = IorCommand { random_offset: 1, ..own };
+        assert_eq!([0, 1, 3, 99].map(|count| size(count, &random)), [40, 0, 8, 40]);
     }
 }

@@ -104,20 +104,8 @@ fn signature(call: &mut IorCommand, text: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn wear_out(_: &mut IorCommand, text: &str) -> Result<(), String> {
-    match text {
-        "0" => Ok(()),
-        _ => {
-            Err("wear-out lets all tasks go on to the count of the fastest, and tasks here end at \
-                  their own"
-                .into())
-        }
-    }
-}
-
 const NOT_SCRIPTED: &str =
     "no script is read; give the options of each test on a command line of its own";
-const WEAR_OUT: &str = "wear-out is not there, so there is no count to keep";
 const ALWAYS_BARRIERS: &str =
     "is always so: tasks begin together when the last has opened its file";
 
@@ -234,13 +222,14 @@ const FLAGS: &[Flag<IorCommand>] = flags! {
     "" "savePerOpDataCSV" "FILE" => refused(
         "fathom run --write_lat_log=FILE has a line for each I/O",
     ),
-    /// file for the count of wear-out
-    "" "stoneWallingStatusFile" "FILE" => refused(WEAR_OUT),
-    /// go on to the count of the fastest
-    "" "stoneWallingWearOut" "1" => acts(Act::Set(wear_out))
-        .note("0 is taken, 1 is refused: tasks end at their own count"),
-    /// the count of wear-out
-    "" "stoneWallingWearOutIterations" "N" => refused(WEAR_OUT),
+    /// file for the count that -w reached, read by -r
+    "" "stoneWallingStatusFile" "FILE" =>
+        sets!(|call, text| call.status_file = Some(text.to_owned())),
+    /// after -D, go on to the count of the fastest
+    "" "stoneWallingWearOut" "1" => switch!(wear_out)
+        .note("a run of its own for the tasks behind the fastest; reads then have no deadline"),
+    /// transfers of each task at most
+    "" "stoneWallingWearOutIterations" "N" => sets!(|call, text| call.iterations = number(text)?),
     /// write the results to this file
     "" "summaryFile" "FILE" => sets!(|call, text| call.summary_file = Some(text.to_owned())),
     /// default, JSON or CSV

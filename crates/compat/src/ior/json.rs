@@ -72,7 +72,7 @@ fn parameters(call: &IorCommand) -> Value {
         "refnum": call.reference,
         "api": call.api.name(),
         "deadlineForStonewall": call.deadline_s,
-        "stoneWallingWearOut": 0,
+        "stoneWallingWearOut": u8::from(call.wear_out),
         "maxTimeDuration": call.minutes_max,
         "repetitions": call.repetitions,
         "multiFile": flag(call.multi_file),
@@ -128,8 +128,8 @@ fn summary(call: &IorCommand, row: &Summary) -> Value {
         "OPsMean": row.operations.mean,
         "OPsSD": row.operations.deviation,
         "MeanTime": row.seconds,
-        "StoneWallTime": Value::Null,
-        "StoneWallbwMeanMIB": Value::Null,
+        "StoneWallTime": row.stonewall.map(|(seconds, _)| seconds),
+        "StoneWallbwMeanMIB": row.stonewall.map(|(seconds, mebibytes)| mebibytes / seconds),
         "xsizeMiB": row.bytes / f64::from(1 << 20),
     })
 }

@@ -33,7 +33,7 @@ pub(super) struct Seeds {
 /// The task whose data each task touches in a phase.
 pub(super) fn owners(call: &IorCommand, phase: Phase, seed: u64) -> Vec<u32> {
     let own: Vec<u32> = (0..call.tasks).collect();
-    if phase == Phase::Write {
+    if phase.writes() {
         return own;
     }
     let mut draw = Draw::new(seed);
@@ -64,7 +64,7 @@ pub(super) fn transfers(call: &IorCommand, phase: Phase, seed: u64) -> Vec<Trans
     let mut draw = Draw::new(seed);
     match (call.random_offset, call.per_process) {
         (0, _) => (0..tasks).map(|task| sequential(call, task)).collect(),
-        (2.., _) if phase != Phase::Write => anywhere(call, draw),
+        (2.., _) if !phase.writes() => anywhere(call, draw),
         (_, true) => {
             let order = shuffled((0..call.transfers_per_block()).collect(), &mut draw);
             vec![Transfers::Listed { numbers: order, repeats: true }; tasks as usize]
@@ -108,6 +108,34 @@ fn dealt(call: &IorCommand, mut draw: Draw) -> Vec<Transfers> {
         }
     }
     all.into_iter().map(|numbers| Transfers::Listed { numbers, repeats: false }).collect()
+}
+
+/// The `count` transfers after the first `done` ones.
+pub(super) fn after(call: &IorCommand, transfers: &Transfers, done: u64, count: u64) -> Transfers {
+    let per_block = call.transfers_per_block();
+    let (blocks, rest) = (done / per_block, done % per_block);
+    let range = done..done + count;
+    match transfers {
+        Transfers::Sequential { offset, period } if rest == 0 || *period == call.block => {
+            let offset = offset + blocks * period + rest * call.transfer;
+            Transfers::Sequential { offset, period: *period }
+        }
+        Transfers::Sequential { offset, period } => {
+            let number = |index: u64| {
+                (offset + index / per_block * period) / call.transfer + index % per_block
+            };
+            Transfers::Listed { numbers: range.map(number).collect(), repeats: false }
+        }
+        Transfers::Listed { numbers, repeats: true } => {
+            let number =
+                |index: u64| index / per_block * per_block + numbers[(index % per_block) as usize];
+            Transfers::Listed { numbers: range.map(number).collect(), repeats: false }
+        }
+        Transfers::Listed { numbers, repeats: false } => {
+            let rest = numbers.iter().skip(done as usize).take(count as usize);
+            Transfers::Listed { numbers: rest.copied().collect(), repeats: false }
+        }
+    }
 }
 
 /// The end of the last of the first `count` transfers, from where the first block of the task begins.

@@ -97,9 +97,26 @@ fn check_data(call: &IorCommand) -> Result<(), Usage> {
         let what = "reads anywhere in the file, and -D ends writes before the file is whole";
         return Err(wrong("-zz", what, "give -z, or leave -D away"));
     }
+    check_wear_out(call)?;
     if call.api == super::Api::Mmap && call.direct {
         let what = "-a MMAP is given, and a mapping is the page cache";
         return Err(wrong("--posix.odirect", what, "leave one of them away"));
+    }
+    Ok(())
+}
+
+fn check_wear_out(call: &IorCommand) -> Result<(), Usage> {
+    const WEAR_OUT: &str = "-O stoneWallingWearOut=1";
+    if call.wear_out && call.deadline_s == 0 {
+        return Err(wrong(WEAR_OUT, "nothing ends the tasks early", "give -D SECONDS"));
+    }
+    if call.wear_out && call.random_offset > 0 && !call.per_process {
+        let what = "-z deals the transfers of a shared file out unevenly, so no count is that of all tasks";
+        return Err(wrong(WEAR_OUT, what, "add -F, or leave -z away"));
+    }
+    if call.status_file.is_some() && call.write && !call.keep {
+        let what = "keeps a count for later reads, and the file is removed";
+        return Err(wrong("-O stoneWallingStatusFile", what, "add -k"));
     }
     Ok(())
 }
@@ -177,7 +194,9 @@ mod tests {
             ("-F -C -Z", "-C"),
             ("-r -R", "-R"),
             ("-r -W", "-W"),
-            ("-D 1 -O stoneWallingWearOut=1", "-O stoneWallingWearOut=1"),
+            ("-O stoneWallingWearOut=1", "-O stoneWallingWearOut=1"),
+            ("-z -b 8k -t 4k -D 1 -O stoneWallingWearOut=1", "-O stoneWallingWearOut=1"),
+            ("-w -O stoneWallingStatusFile=s", "-O stoneWallingStatusFile"),
             ("-a MPIIO", "-a"),
             ("-f script", "-f"),
             ("-N 0", "-N"),

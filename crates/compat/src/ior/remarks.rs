@@ -149,6 +149,9 @@ fn opening(phase: Phase, results: &[&PhaseResult]) -> Option<String> {
 }
 
 fn stonewall(call: &IorCommand, phase: Phase, results: &[&PhaseResult]) -> Option<String> {
+    if let Some(worn) = results.iter().find(|result| result.measured.stonewall.is_some()) {
+        return wear_out(worn);
+    }
     let cut = results.iter().find(|result| call.deadline_s > 0 && !result.is_whole(call))?;
     let counts = || cut.measured.tasks.iter().map(|(_, count)| *count);
     let counts = match (counts().min()?, counts().max()?) {
@@ -162,6 +165,19 @@ fn stonewall(call: &IorCommand, phase: Phase, results: &[&PhaseResult]) -> Optio
          evenly.",
         plural(phase),
         cut.repetition
+    ))
+}
+
+fn wear_out(result: &PhaseResult) -> Option<String> {
+    let (seconds, bytes) = result.measured.stonewall?;
+    let alone = bytes as f64 / f64::from(1 << 20) / seconds;
+    Some(format!(
+        "-D ended the {} of repetition {} after {} at {alone:.2} MiB/s; the tasks behind the fastest took \
+         {} more to reach its count, and bw counts it. Open, close and the fsync of -e are in both parts.",
+        plural(result.phase),
+        result.repetition,
+        human::time(seconds * 1e9),
+        human::time((result.measured.moving - seconds) * 1e9)
     ))
 }
 

@@ -22,6 +22,8 @@ pub struct Measured {
     pub close: f64,
     /// Seconds and transfers of each task.
     pub tasks: Vec<(f64, u64)>,
+    /// Seconds and bytes before wear-out; `None`: there was none.
+    pub stonewall: Option<(f64, u64)>,
 }
 
 /// A phase that was timed.
@@ -59,6 +61,21 @@ impl Measured {
     /// Transfers per second over the total.
     pub fn operations(&self, transfer: u64) -> f64 {
         rate(self.bytes as f64 / transfer as f64, self.total())
+    }
+
+    /// Adds the run of wear-out.
+    fn wear_out(&mut self, rest: &RunRecord) {
+        let more = measured(rest, Phase::WearOut);
+        self.stonewall = Some((self.moving, self.bytes));
+        self.bytes += more.bytes;
+        self.open += more.open;
+        self.moving += more.moving;
+        self.close += more.close;
+        for (job, (seconds, count)) in sorted(rest).into_iter().zip(more.tasks) {
+            if let Some(task) = self.tasks.get_mut(task_of(job)) {
+                *task = (task.0 + seconds, task.1 + count);
+            }
+        }
     }
 
     /// Seconds of a transfer, of the task where that is least.
@@ -100,14 +117,29 @@ impl Outcome {
         self.interrupted_by = self.interrupted_by.or(run.interrupted_by);
         self.bad += run.jobs.iter().map(bad).sum::<u64>();
         let Some(cell) = &run.cell else { return };
-        let Some((phase, repetition)) = phase_of(cell) else { return };
+        if let Some((phase, repetition)) = phase_of(cell) {
+            self.add_phase(run, phase, repetition, &cell.name);
+        }
+    }
+
+    /// Adds the figures of a run without failures.
+    fn add_phase(&mut self, run: &RunRecord, phase: Phase, repetition: u32, name: &str) {
         let is_whole = runs::failed(run).is_none() && run.interrupted_by.is_none();
+        match (phase, is_whole) {
+            (Phase::WearOut, true) => {
+                let write = self.phases.last_mut();
+                write.into_iter().for_each(|write| write.measured.wear_out(run));
+            }
+            // Without it, the tasks of the write wrote different amounts.
+            (Phase::WearOut, false) => self.phases.truncate(self.phases.len().saturating_sub(1)),
+            _ => {}
+        }
         if phase == Phase::Check || !is_whole {
             return;
         }
         let judged = judge::judge(run);
         let measured = measured(run, phase);
-        if measured.bytes > 0 {
+        if measured.bytes > 0 && phase != Phase::WearOut {
             let latency = hpc::latency(&judged, direction(phase), [50.0, 99.0, 99.9]);
             let latency_ns = latency.map(|([p50, p99, p999], most)| [p50, p99, p999, most]);
             let source = crate::iozone::source_of(run, &judged);
@@ -117,9 +149,20 @@ impl Outcome {
             let file = run.jobs.first().and_then(|job| job.workload.files.first());
             self.durability = file.map(|file| judge::durability(&run.facts, file));
         }
-        let judged = hpc::judged_as_whole(judged, &TERMINOLOGY, &cell.name);
+        let judged = hpc::judged_as_whole(judged, &TERMINOLOGY, name);
         self.verdicts.extend(judged.verdicts);
         self.findings.extend(judged.findings);
+    }
+
+    /// Leaves out a write whose wear-out did not run, because a signal came before it.
+    pub fn drop_unfinished(&mut self, call: &IorCommand) {
+        self.phases.retain(|result| !result.is_unfinished(call));
+    }
+
+    /// Transfers of the task that wrote most in the last write; `None`: nothing was written.
+    pub fn written_each(&self) -> Option<u64> {
+        let write = self.of(Phase::Write).last()?;
+        write.measured.tasks.iter().map(|(_, count)| *count).max()
     }
 
     /// The timed phases of one kind.
@@ -134,7 +177,7 @@ fn bad(job: &JobRecord) -> u64 {
 }
 
 fn direction(phase: Phase) -> Direction {
-    if phase == Phase::Write { Direction::Write } else { Direction::Read }
+    if phase.writes() { Direction::Write } else { Direction::Read }
 }
 
 fn measured(run: &RunRecord, phase: Phase) -> Measured {
@@ -150,14 +193,33 @@ fn measured(run: &RunRecord, phase: Phase) -> Measured {
         open: longest(|job| job.opening),
         moving: (ended - began).seconds(),
         close: longest(|job| job.closing),
-        tasks: run.jobs.iter().map(task).collect(),
+        tasks: sorted(run).into_iter().map(task).collect(),
+        stonewall: None,
     }
+}
+
+/// The jobs of a run, by task.
+fn sorted(run: &RunRecord) -> Vec<&JobRecord> {
+    let mut jobs: Vec<&JobRecord> = run.jobs.iter().collect();
+    jobs.sort_by_key(|job| task_of(job));
+    jobs
+}
+
+fn task_of(job: &JobRecord) -> usize {
+    let number = job.name.strip_prefix("task.").and_then(|number| number.parse().ok());
+    number.unwrap_or(usize::MAX)
 }
 
 impl PhaseResult {
     /// MiB per second.
     pub fn bandwidth(&self) -> f64 {
         self.measured.bandwidth()
+    }
+
+    /// Whether wear-out follows.
+    pub fn is_unfinished(&self, call: &IorCommand) -> bool {
+        let counts = self.measured.tasks.iter().map(|(_, count)| *count);
+        self.phase == Phase::Write && call.wear_out && runs::are_uneven(counts)
     }
 
     /// Whether the figures of a phase are those of this call's whole amount.

@@ -5,9 +5,11 @@
 //!   cache and nothing is advised: IOR does none of that.
 //! - All tasks open their files, then begin together, as with `-g`.
 //! - A read after a write that `-D` ended reads what was written, task by task.
+//! - Wear-out is a run of its own: the tasks behind the fastest go on to its count. Its time is added to that
+//!   of the write; the pause between both runs is not.
 
 use super::command::{Api, IorCommand, Packet, Phase};
-use super::layout::{Seeds, Transfers, owners, reach, transfers};
+use super::layout::{Seeds, Transfers, after, owners, reach, transfers};
 use crate::hpc::{self, of_task, option};
 use record::{Cell, Direction, JobRecord, Nanos, RunRecord};
 use std::collections::VecDeque;
@@ -59,7 +61,8 @@ impl Ior {
         Seeds { offsets, tasks }
     }
 
-    fn step(&self, repetition: u32, phase: Phase) -> Step {
+    /// The run of a phase.
+    pub(crate) fn step(&self, repetition: u32, phase: Phase) -> Step {
         let call = &self.call;
         let seeds = self.seeds(repetition);
         let owners = owners(call, phase, seeds.tasks);
@@ -67,10 +70,11 @@ impl Ior {
         let mut arguments = Vec::new();
         for (task, owner) in owners.into_iter().enumerate() {
             let transfers = &transfers[owner as usize];
-            let count = self.count(phase, owner, transfers);
+            let (done, count) = self.share(phase, owner, transfers);
             if count == 0 {
                 continue;
             }
+            let transfers = &after(call, transfers, done, count);
             let path = call.path(owner, repetition).replace(':', "\\:");
             arguments.push(option("name", format!("task.{task}")));
             arguments.push(option("filename", path));
@@ -84,16 +88,38 @@ impl Ior {
         Step { cell, description, arguments, duration: self.lasts(phase) }
     }
 
-    /// How many transfers a task makes on the data of `owner`.
-    fn count(&self, phase: Phase, owner: u32, transfers: &Transfers) -> u64 {
+    /// The transfers that a task makes on the data of `owner`: how many come before them, and how many
+    /// they are.
+    fn share(&self, phase: Phase, owner: u32, transfers: &Transfers) -> (u64, u64) {
+        let call = &self.call;
         let all = match transfers {
             Transfers::Listed { numbers, repeats: false } => numbers.len() as u64,
-            _ => self.call.per_task() / self.call.transfer,
+            _ => call.per_task() / call.transfer,
         };
-        match &self.written {
-            Some(written) if phase != Phase::Write => all.min(written[owner as usize]),
-            _ => all,
+        let all = if call.iterations > 0 { all.min(call.iterations) } else { all };
+        match (phase, &self.written) {
+            (Phase::Write, _) | (_, None) => (0, all),
+            (Phase::WearOut, Some(written)) => {
+                let (done, most) = (written[owner as usize], written.iter().copied().max());
+                (done, all.min(most.unwrap_or(done)).saturating_sub(done))
+            }
+            (Phase::Check | Phase::Read, Some(written)) => (0, all.min(written[owner as usize])),
         }
+    }
+
+    /// Takes what the tasks wrote in a run. Returns whether wear-out follows.
+    pub(crate) fn add_written(&mut self, phase: Phase, record: &RunRecord) -> bool {
+        if self.call.deadline_s == 0 || !phase.writes() {
+            return false;
+        }
+        let ios = |task| job_of(record, task).map_or(0, |job| job.results[Direction::Write].ios);
+        let ios: Vec<u64> = (0..self.call.tasks).map(ios).collect();
+        let written = self.written.get_or_insert_default();
+        match phase {
+            Phase::WearOut => written.iter_mut().zip(ios).for_each(|(sum, ios)| *sum += ios),
+            _ => *written = ios,
+        }
+        self.call.wear_out && phase == Phase::Write && are_uneven(written.iter().copied())
     }
 
     fn lasts(&self, phase: Phase) -> Nanos {
@@ -116,17 +142,13 @@ impl Suite for Ior {
 
     fn completed(&mut self, record: &RunRecord) -> Vec<String> {
         self.spent += run_duration(record);
-        let done = self.left.pop_front();
-        if matches!(done, Some((_, Phase::Write))) && self.call.deadline_s > 0 {
-            let ios =
-                |task| job_of(record, task).map_or(0, |job| job.results[Direction::Write].ios);
-            let written: Vec<u64> = (0..self.call.tasks).map(ios).collect();
-            while written.iter().all(|ios| *ios == 0)
-                && self.left.front().is_some_and(|(_, phase)| *phase != Phase::Write)
-            {
-                self.left.pop_front();
-            }
-            self.written = Some(written);
+        let Some((repetition, phase)) = self.left.pop_front() else { return Vec::new() };
+        if self.add_written(phase, record) {
+            self.left.push_front((repetition, Phase::WearOut));
+        }
+        let is_empty = self.written.as_ref().is_some_and(|ios| ios.iter().all(|ios| *ios == 0));
+        while is_empty && self.left.front().is_some_and(|(_, phase)| *phase != Phase::Write) {
+            self.left.pop_front();
         }
         if failed(record).is_some() || record.interrupted_by.is_some() {
             self.left.clear();
@@ -141,6 +163,12 @@ impl Suite for Ior {
     }
 }
 
+/// Whether tasks have different counts.
+pub(super) fn are_uneven(mut counts: impl Iterator<Item = u64>) -> bool {
+    let first = counts.next();
+    counts.any(|count| Some(count) != first)
+}
+
 fn job_of(record: &RunRecord, task: u32) -> Option<&JobRecord> {
     record.jobs.iter().find(|job| job.name == format!("task.{task}"))
 }
@@ -153,7 +181,7 @@ pub(super) fn failed(record: &RunRecord) -> Option<Failure> {
 
 /// The phase and repetition of a run.
 pub fn phase_of(cell: &Cell) -> Option<(Phase, u32)> {
-    let all = [Phase::Write, Phase::Check, Phase::Read];
+    let all = [Phase::Write, Phase::WearOut, Phase::Check, Phase::Read];
     hpc::phase_of(cell, &all, Phase::name, REPETITION)
 }
 
@@ -161,7 +189,7 @@ pub fn phase_of(cell: &Cell) -> Option<(Phase, u32)> {
 fn placing(call: &IorCommand, phase: Phase, transfers: &Transfers, count: u64) -> Vec<String> {
     let bytes = count.saturating_mul(call.transfer);
     let order = if matches!(transfers, Transfers::Listed { .. }) { "rand" } else { "" };
-    let direction = if phase == Phase::Write { "write" } else { "read" };
+    let direction = if phase.writes() { "write" } else { "read" };
     let mut options = vec![
         option("rw", format!("{order}{direction}")),
         option("bs", call.transfer),
@@ -207,14 +235,16 @@ fn access(call: &IorCommand, phase: Phase) -> Vec<String> {
         option("invalidate", 0),
         option("fadvise_hint", 0),
     ];
-    if phase == Phase::Write {
+    if phase.writes() {
         options.push(option("create_on_open", 1));
         options.extend(call.fsync.then(|| option("end_fsync", 1)));
         options.extend(call.fsync_per_write.then(|| option("fsync", 1)));
     } else {
         options.push(option("allow_file_create", 0));
     }
-    if call.deadline_s > 0 && phase != Phase::Check {
+    // After wear-out all tasks have written as much, and reads read all of it.
+    let ends_early = phase == Phase::Write || phase == Phase::Read && !call.wear_out;
+    if call.deadline_s > 0 && ends_early {
         options.push(option("runtime", format!("{}s", call.deadline_s)));
     }
     if call.transfer_delay_us > 0 && phase != Phase::Check {
@@ -227,7 +257,7 @@ fn access(call: &IorCommand, phase: Phase) -> Vec<String> {
 fn data(call: &IorCommand, phase: Phase, signature: u32) -> Vec<String> {
     let pattern = format!("0x{signature:08x}%o");
     let is_compared = match phase {
-        Phase::Write => call.is_stamped(),
+        Phase::Write | Phase::WearOut => call.is_stamped(),
         Phase::Check => true,
         Phase::Read => call.check_read,
     };
@@ -238,14 +268,14 @@ fn data(call: &IorCommand, phase: Phase, signature: u32) -> Vec<String> {
             option("verify_pattern", pattern),
             option("verify_state_save", 0),
         ];
-        options.extend((phase == Phase::Write).then(|| option("do_verify", 0)));
+        options.extend(phase.writes().then(|| option("do_verify", 0)));
         return options;
     }
-    match (phase, call.packet) {
-        (Phase::Write, Packet::Random) => vec![option("refill_buffers", 1)],
-        (Phase::Write, Packet::Offset) => vec![option("scramble_buffers", 1)],
-        (Phase::Write, Packet::Timestamp) => vec![option("scramble_buffers", 0)],
-        _ => Vec::new(),
+    match (phase.writes(), call.packet) {
+        (false, _) => Vec::new(),
+        (true, Packet::Random) => vec![option("refill_buffers", 1)],
+        (true, Packet::Offset) => vec![option("scramble_buffers", 1)],
+        (true, Packet::Timestamp) => vec![option("scramble_buffers", 0)],
     }
 }
 
@@ -335,6 +365,38 @@ mod tests {
         has(&jobs[0], &first);
         has(&jobs[0], &["--size=4096"]);
         has(&jobs[1], &["--filename=testFile.00000002", "--number_ios=2"]);
+    }
+
+    #[test]
+    fn wear_out_brings_all_tasks_to_the_count_of_the_fastest() {
+        let job = |task: u32, ios| {
+            let mut job = JobRecord { name: format!("task.{task}"), ..JobRecord::default() };
+            job.results.write.ios = ios;
+            job
+        };
+        let line = "-N 3 -b 8k -t 4k -s 4 -D 1 -O stoneWallingWearOut=1";
+        let mut suite = suite(line);
+        let step = suite.next().unwrap();
+        let ended = vec![job(0, 5), job(1, 2), job(2, 3)];
+        let run = RunRecord { jobs: ended, cell: Some(step.cell), ..RunRecord::default() };
+        suite.completed(&run);
+        let step = suite.next().unwrap();
+        assert_eq!(phase_of(&step.cell), Some((Phase::WearOut, 0)));
+        let of_steps = jobs(&step);
+        assert_eq!(of_steps.len(), 2, "the fastest task has nothing left");
+        // Task 1 ended with a block, task 2 within one: its transfers are listed.
+        has(&of_steps[0], &["--offset=32768", "--number_ios=3", "--rw=write"]);
+        let listed = "--random_distribution=sequence:11:16";
+        has(&of_steps[1], &["--number_ios=2", listed, "--rw=randwrite"]);
+        assert!(of_steps[0].iter().all(|option| !option.starts_with("--runtime")));
+        let rest = vec![job(1, 3), job(2, 2)];
+        let run = RunRecord { jobs: rest, cell: Some(step.cell), ..RunRecord::default() };
+        suite.completed(&run);
+        let step = suite.next().unwrap();
+        assert_eq!(phase_of(&step.cell), Some((Phase::Read, 0)));
+        let reads = jobs(&step);
+        assert_eq!(reads.len(), 3);
+        reads.iter().for_each(|job| has(job, &["--number_ios=5"]));
     }
 
     #[test]

@@ -17,6 +17,8 @@ pub struct Summary {
     pub seconds: f64,
     /// Mean bytes of a repetition.
     pub bytes: f64,
+    /// Mean seconds and MiB before wear-out; `None`: there was none.
+    pub stonewall: Option<(f64, f64)>,
 }
 
 /// A row for each kind of phase that was timed.
@@ -27,12 +29,21 @@ pub fn summaries(call: &IorCommand, outcome: &Outcome) -> Vec<Summary> {
             results.iter().map(|result| of(result)).collect()
         };
         let mean = |of: &dyn Fn(&PhaseResult) -> f64| Statistics::of(&all(of)).mean;
+        let stonewalls: Vec<(f64, u64)> =
+            results.iter().filter_map(|result| result.measured.stonewall).collect();
+        let of_stonewalls = |of: fn(&(f64, u64)) -> f64| {
+            Statistics::of(&stonewalls.iter().map(of).collect::<Vec<f64>>()).mean
+        };
         (!results.is_empty()).then(|| Summary {
             phase,
             bandwidth: Statistics::of(&all(&PhaseResult::bandwidth)),
             operations: Statistics::of(&all(&|result| result.measured.operations(call.transfer))),
             seconds: mean(&|result| result.measured.total()),
             bytes: mean(&|result| result.measured.bytes as f64),
+            stonewall: (!stonewalls.is_empty()).then(|| {
+                let bytes = of_stonewalls(|(_, bytes)| *bytes as f64);
+                (of_stonewalls(|(seconds, _)| *seconds), bytes / f64::from(1 << 20))
+            }),
         })
     };
     [Phase::Write, Phase::Read].into_iter().filter_map(row).collect()

@@ -126,7 +126,7 @@ pub(super) fn options(call: &IorCommand) -> Vec<(&'static str, String)> {
     }
     if call.deadline_s > 0 {
         all.push(("stonewallingTime", call.deadline_s.to_string()));
-        all.push(("stoneWallingWearOut", "0".into()));
+        all.push(("stoneWallingWearOut", u8::from(call.wear_out).to_string()));
     }
     all
 }
@@ -235,6 +235,9 @@ fn summary_cells(call: &IorCommand, row: &Summary) -> [String; 26] {
     let [max, min, mean, deviation] = four(&row.bandwidth);
     let [ops_max, ops_min, ops_mean, ops_deviation] = four(&row.operations);
     let number = |value: bool| u8::from(value).to_string();
+    let stonewall = |of: fn((f64, f64)) -> f64| {
+        row.stonewall.map_or("NA".into(), |found| format!("{:.2}", of(found)))
+    };
     [
         row.phase.name().to_owned(),
         max,
@@ -246,9 +249,8 @@ fn summary_cells(call: &IorCommand, row: &Summary) -> [String; 26] {
         ops_mean,
         ops_deviation,
         format!("{:.5}", row.seconds),
-        // Of wear-out, which is not there.
-        "NA".into(),
-        "NA".into(),
+        stonewall(|(seconds, _)| seconds),
+        stonewall(|(_, mebibytes)| mebibytes),
         "0".into(),
         call.tasks.to_string(),
         call.tasks.to_string(),

@@ -23,6 +23,14 @@ with_defaults! {
         pub depth: u32,
         /// `-b`: directories in each directory.
         pub branch: u64 = 1,
+        /// `-W`: seconds after which the creation of files ends; 0: no limit.
+        pub stonewall_s: u64,
+        /// `-x`: a file with the count that `-W` reached.
+        pub status_file: Option<String>,
+        /// Files that each task has, by the status file; 0: all.
+        pub made: u64,
+        /// `--items-per-run`: items of the tasks of one host in a run at most.
+        pub items_per_run: u64 = 1 << 18,
         /// `-d`, as typed.
         pub directory: String = "./out".into(),
         /// `-i`.
@@ -83,6 +91,8 @@ pub enum Phase {
     DirectoryRemove,
     /// Files are created, and written.
     FileCreate,
+    /// Files of the tasks that `-W` ended behind the fastest, up to its count. Part of the creation.
+    WearOut,
     /// Files are asked for.
     FileStat,
     /// Files are opened, and read.
@@ -100,6 +110,7 @@ record::named!(Phase:
     DirectoryStat "directory-stat",
     DirectoryRemove "directory-removal",
     FileCreate "file-creation",
+    WearOut "file-creation-wear-out",
     FileStat "file-stat",
     FileRead "file-read",
     FileRemove "file-removal",
@@ -114,6 +125,7 @@ impl Phase {
         Phase::DirectoryStat,
         Phase::DirectoryRemove,
         Phase::FileCreate,
+        Phase::WearOut,
         Phase::FileStat,
         Phase::FileRead,
         Phase::FileRemove,
@@ -129,7 +141,7 @@ impl MdtestCommand {
         self.node_map = hosts.iter().map(digit).collect();
     }
 
-    /// The phases of an iteration, in order.
+    /// The phases of an iteration that are known before it begins, in order.
     pub fn phases(&self) -> Vec<Phase> {
         let (directories, files) = (!self.files_only, !self.directories_only);
         let is_asked_for = |phase: &Phase| match phase {
@@ -139,6 +151,7 @@ impl MdtestCommand {
             Phase::DirectoryStat => directories && self.stat,
             Phase::DirectoryRemove => directories && self.remove,
             Phase::FileCreate => files && self.create,
+            Phase::WearOut => false,
             Phase::FileStat => files && self.stat,
             Phase::FileRead => files && self.read,
             Phase::FileRemove => files && self.remove,

@@ -4,7 +4,8 @@ use super::MdtestCommand;
 use super::parse::finish;
 use crate::Usage;
 use crate::hpc::{
-    self, Act, Call, Flag, Own, acts, counts, flags, number, positive, refused, sets, small, switch,
+    self, Act, Call, Flag, Own, acts, counts, flags, noted, number, positive, refused, sets, small,
+    switch,
 };
 
 const HEAD: &str = "\
@@ -67,13 +68,15 @@ fn directory(call: &mut MdtestCommand, text: &str) -> Result<(), String> {
     }
 }
 
-const WEAR_OUT: &str = "tasks end at their own count; -n and -I say how many items that is";
 const TASKS: &str = "one call has one number of tasks; give --tasks";
 
 const FLAGS: &[Flag<MdtestCommand>] = flags! {
     /// tasks; 1, or the ranks of mpirun
     "tasks" "" "N" => sets!(|call, text| call.tasks = hpc::tasks(text)?)
         .note("fathom's own: workers of this machine, or ranks"),
+    /// items of the tasks of a host in one run; 262144
+    "items-per-run" "" "N" => sets!(|call, text| call.items_per_run = positive(text)?)
+        .note("fathom's own: phases of more items are several runs"),
     /// POSIX
     "a" "" "API" => acts(Act::Set(api)).note("POSIX; others are refused"),
     /// directories in each directory of the tree; 1
@@ -130,7 +133,7 @@ const FLAGS: &[Flag<MdtestCommand>] = flags! {
     /// one file for all tasks
     "S" "" => refused("each task has files of its own; fathom ior has tasks that share a file"),
     /// time the set-up of unique directories
-    "t" "" => refused("directories are named by their paths, so there is no set-up to time"),
+    "t" "" => noted("changes nothing: directories are named by their paths, so there is no set-up to time"),
     /// stat only, unless -C, -E or -r is given
     "T" "" => switch!(stat),
     /// a tree for each task
@@ -144,10 +147,11 @@ const FLAGS: &[Flag<MdtestCommand>] = flags! {
         .note("changes nothing"),
     /// bytes to write into each file; 0
     "w" "" "SIZE" => sets!(|call, text| call.write_bytes = number(text)?),
-    /// seconds after which creation ends
-    "W" "" "S" => refused(WEAR_OUT),
-    /// file for the count of -W
-    "x" "" "FILE" => refused(WEAR_OUT),
+    /// seconds after which the creation of files ends
+    "W" "" "S" => sets!(|call, text| call.stonewall_s = positive(text)?)
+        .note("files only; all tasks then go on to the count of the fastest, in a run of its own"),
+    /// file for the count that -W reached, read without -C
+    "x" "" "FILE" => sets!(|call, text| call.status_file = Some(text.to_owned())),
     /// compare what is read
     "X" "" => refused("fathom ior -R compares what is read"),
     /// fsync each file after its write

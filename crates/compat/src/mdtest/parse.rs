@@ -1,5 +1,6 @@
 //! Parses a command line into an [`MdtestCommand`].
 
+use super::runs::NAMES_MAX;
 use super::{MdtestCommand, Phase};
 use crate::Usage;
 use crate::hpc::{self, wrong};
@@ -15,10 +16,6 @@ pub fn parse(arguments: &[String]) -> Result<Request, Usage> {
     hpc::parse(arguments)
 }
 
-/// More items than these in all make plans that take minutes.
-const ITEMS_MAX: u64 = 1 << 20;
-/// More names than these in one run make its record too large.
-const NAMES_MAX: u64 = 1 << 16;
 /// More levels make paths that no filesystem takes.
 const DEPTH_MAX: u32 = 64;
 
@@ -62,17 +59,11 @@ fn check_amount(call: &MdtestCommand) -> Result<(), Usage> {
         let what = "is less than one item for each directory, or each -I";
         return refused("-n", what, "raise it, or lower -z, -b or -I");
     }
-    let all = call.items_per_task().saturating_mul(call.tasks.into());
-    if all > ITEMS_MAX {
-        return refused("-n", format!("makes {all} items; {ITEMS_MAX} are the most"), "lower it");
-    }
     let trees = if call.unique { u64::from(call.tasks) } else { 1 };
     let directories = call.directories().unwrap_or_default() * call.loops() * trees;
-    let is_listed = call.is_listed() || call.random && call.stat;
-    if directories > NAMES_MAX || is_listed && all > NAMES_MAX {
-        let what = format!("makes {all} items in {directories} directories");
-        let cure = format!("{NAMES_MAX} are the most with -z, -R, or -n and -I; lower them");
-        return refused("-n", what, cure);
+    if directories > NAMES_MAX {
+        let what = format!("makes {directories} directories of trees; {NAMES_MAX} are the most");
+        return refused("-n", what, "lower -z, or -n, or raise -I");
     }
     Ok(())
 }
@@ -85,6 +76,10 @@ fn check_data(call: &MdtestCommand) -> Result<(), Usage> {
     if reads && !call.create && call.read_bytes == 0 {
         let what = "opens and closes files only, and nothing says that they are there";
         return refused("-E", what, "add -e SIZE, or -C");
+    }
+    if call.stonewall_s > 0 && (!call.create || call.directories_only) {
+        let what = "ends the creation of files, and there is none";
+        return refused("-W", what, "leave it away, or add -C, or leave -D away");
     }
     if call.fsync && call.write_bytes == 0 {
         return refused("-y", "nothing is written into the files", "give -w, or -Y for the names");
@@ -142,14 +137,16 @@ mod tests {
             ("-n 3 -I 9", "-n"),
             ("-n 8 -I 2 -z 1", "-I"),
             ("-I 1 -z 60 -b 9", "-z"),
-            ("-n 2m", "-n"),
-            ("-n 100000 -R", "-n"),
+            ("-n 100000 -I 1", "-n"),
+            ("-n 1 --items-per-run=0", "--items-per-run"),
             ("-n 1 -e 4k", "-e"),
             ("-n 1 -E", "-E"),
             ("-n 1 -y", "-y"),
             ("-n 1 -w 8g", "-w"),
             ("-n 1 -a MPIIO", "-a"),
-            ("-n 1 -W 3", "-W"),
+            ("-n 1 -W 0", "-W"),
+            ("-n 1 -D -W 3", "-W"),
+            ("-n 1 -T -W 3", "-W"),
             ("-n 1 -U", "-U"),
             ("-n 1 --tasks=0", "--tasks"),
             ("-n 1 --nothing", "--nothing"),

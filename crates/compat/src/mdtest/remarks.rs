@@ -1,7 +1,7 @@
 //! What mdtest's figures leave out: below the summary.
 
 use super::command::{MdtestCommand, Phase};
-use super::results::{Outcome, PhaseResult};
+use super::results::{Outcome, PhaseResult, slower};
 use crate::hpc;
 use record::human;
 use report::style::Style;
@@ -26,15 +26,16 @@ fn lines(call: &MdtestCommand, outcome: &Outcome) -> Vec<(&'static str, String)>
         let slowest = outcome.of(phase).max_by(|a, b| ratio(a).total_cmp(&ratio(b)))?;
         Some(("tasks", tasks(slowest)?))
     }));
+    lines.extend(
+        outcome.of(Phase::FileCreate).filter_map(stonewall).map(|text| ("stonewall", text)),
+    );
+    lines.extend(parts(call, outcome).map(|text| ("runs", text)));
     lines.extend(cache(call).map(|text| ("cache", text.to_owned())));
     lines.extend(durability(call).map(|text| ("durability", text.to_owned())));
     lines
 }
 
 fn latency(outcome: &Outcome, phase: Phase) -> Option<String> {
-    let slower = |one: ([u64; 2], u64), other: ([u64; 2], u64)| {
-        ([one.0[0].max(other.0[0]), one.0[1].max(other.0[1])], one.1.max(other.1))
-    };
     let all = outcome.of(phase).filter_map(|result| result.latency_ns).reduce(slower)?;
     let ([p50, p99], most) = all;
     let [p50, p99, most] = [p50, p99, most].map(|ns| human::time(ns as f64));
@@ -56,6 +57,30 @@ fn tasks(result: &PhaseResult) -> Option<String> {
             human::time(slow * 1e9)
         )
     })
+}
+
+/// A creation that `-W` ended.
+fn stonewall(result: &PhaseResult) -> Option<String> {
+    let (seconds, operations) = result.stonewall?;
+    Some(format!(
+        "-W ended the creation of files after {} at {:.3} ops/sec; the tasks behind the fastest took {} more to \
+         reach its {} files, and the rate counts it.",
+        human::time(seconds * 1e9),
+        operations as f64 / seconds.max(1e-9),
+        human::time((result.seconds - seconds) * 1e9),
+        result.most
+    ))
+}
+
+/// Phases of several runs.
+fn parts(call: &MdtestCommand, outcome: &Outcome) -> Option<String> {
+    let runs = |result: &PhaseResult| result.runs - u32::from(result.stonewall.is_some());
+    let most = outcome.phases.iter().map(runs).max().filter(|runs| *runs > 1)?;
+    Some(format!(
+        "phases of more than {} items of each task are up to {most} runs; all tasks begin each of them together, \
+         and the time between them is not counted.",
+        call.items_of_run()
+    ))
 }
 
 fn cache(call: &MdtestCommand) -> Option<&'static str> {
@@ -80,6 +105,9 @@ fn cache(call: &MdtestCommand) -> Option<&'static str> {
 
 fn durability(call: &MdtestCommand) -> Option<&'static str> {
     match (call.create || call.remove, call.sync, call.fsync) {
+        (true, true, _) if call.nodes > 1 => Some(
+            "-Y synchronised the filesystem on the first host; what other hosts hold in memory is not counted.",
+        ),
         (true, false, false) => Some(
             "nothing was synchronised: the rates of creation and removal end in memory. -Y counts the \
              way to the medium.",

@@ -1,11 +1,11 @@
 //! The figures of a phase, as mdtest calculates them.
 
 use super::command::Phase;
-use super::runs::phase_of;
+use super::runs::{is_further, operations, phase_of, span};
 use super::terminology::TERMINOLOGY;
 use crate::hpc;
 use judge::{Finding, Verdict};
-use record::{Direction, JobRecord, RunRecord};
+use record::{Direction, RunRecord};
 use suite::Failure;
 
 /// A phase that was timed.
@@ -19,13 +19,36 @@ pub struct PhaseResult {
     pub operations: u64,
     /// Seconds from the start of the first task to the end of the last, with the sync of `-Y`.
     pub seconds: f64,
+    /// Operations of the task that made most.
+    pub most: u64,
+    /// Seconds and operations of all tasks before wear-out; `None`: there was none.
+    pub stonewall: Option<(f64, u64)>,
     /// Seconds of the fastest and of the slowest task.
     pub tasks: (f64, f64),
-    /// Median and 99th percentile, and maximum, of the latencies of all tasks, in nanoseconds.
+    /// The runs that it took.
+    pub runs: u32,
+    /// Median and 99th percentile, and maximum, of the latencies of all tasks, in nanoseconds; of several
+    /// runs, the highest of each.
     pub latency_ns: Option<([u64; 2], u64)>,
 }
 
 impl PhaseResult {
+    /// Adds a further run of the same phase.
+    fn add(&mut self, rest: PhaseResult) {
+        if rest.phase == Phase::WearOut {
+            self.stonewall = Some((self.seconds, self.operations));
+        } else {
+            self.most += rest.most;
+            self.tasks.0 += rest.tasks.0;
+        }
+        self.runs += 1;
+        self.operations += rest.operations;
+        self.seconds += rest.seconds;
+        self.tasks.1 += rest.tasks.1;
+        self.latency_ns =
+            self.latency_ns.zip(rest.latency_ns).map(|(one, other)| slower(one, other));
+    }
+
     /// Operations per second.
     pub fn rate(&self) -> f64 {
         if self.seconds > 0.0 { self.operations as f64 / self.seconds } else { 0.0 }
@@ -54,7 +77,11 @@ impl Outcome {
         self.interrupted_by = self.interrupted_by.or(run.interrupted_by);
         let Some(cell) = &run.cell else { return };
         let Some((phase, iteration)) = phase_of(cell) else { return };
+        let is_further = is_further(cell);
         if failed.is_some() || run.interrupted_by.is_some() {
+            if is_further {
+                self.drop_last();
+            }
             self.failure = self.failure.take().or(failed);
             return;
         }
@@ -63,19 +90,37 @@ impl Outcome {
         let latency_ns =
             directions.find_map(|direction| hpc::latency(&judged, direction, [50.0, 99.0]));
         let each = || run.jobs.iter().map(|job| (job.ended - job.started).seconds());
-        let began = run.jobs.iter().map(|job| job.started).min().unwrap_or_default();
-        let ended = run.jobs.iter().map(|job| job.ended).max().unwrap_or_default();
-        self.phases.push(PhaseResult {
+        let result = PhaseResult {
             phase,
             iteration,
             operations: run.jobs.iter().map(operations).sum(),
-            seconds: (ended - began).seconds() + sync,
+            most: run.jobs.iter().map(operations).max().unwrap_or(0),
+            stonewall: None,
+            seconds: span(run).seconds() + sync,
+            runs: 1,
             tasks: (each().fold(f64::INFINITY, f64::min), each().fold(0.0, f64::max)),
             latency_ns,
-        });
+        };
         let judged = hpc::judged_as_whole(judged, &TERMINOLOGY, &cell.name);
-        self.verdicts.extend(judged.verdicts);
+        match self.phases.last_mut().filter(|_| is_further) {
+            Some(first) => first.add(result),
+            None => {
+                self.phases.push(result);
+                self.verdicts.extend(judged.verdicts);
+            }
+        }
         self.findings.extend(judged.findings);
+    }
+
+    /// Leaves the last phase out, because not all of its runs were made: its tasks have different numbers
+    /// of items.
+    pub fn drop_last(&mut self) {
+        self.phases.pop();
+    }
+
+    /// Files of each task after the last creation; `None`: none were created.
+    pub fn made_each(&self) -> Option<u64> {
+        self.of(Phase::FileCreate).last().map(|created| created.most)
     }
 
     /// The results of one phase.
@@ -84,14 +129,15 @@ impl Outcome {
     }
 }
 
-fn operations(job: &JobRecord) -> u64 {
-    job.results.read.ios + job.results.write.ios
+/// The higher of each value.
+pub(super) fn slower(one: ([u64; 2], u64), other: ([u64; 2], u64)) -> ([u64; 2], u64) {
+    ([one.0[0].max(other.0[0]), one.0[1].max(other.0[1])], one.1.max(other.1))
 }
 
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use record::{Cell, Coordinate, Nanos};
+    use record::{Cell, Coordinate, JobRecord, Nanos};
 
     /// A run of two tasks with 100 operations each; the first takes 1 s, the second 2 s.
     pub fn run(phase: Phase, iteration: u32) -> RunRecord {

@@ -7,6 +7,8 @@
 //! - Items are named `file.mdtest.TASK.ITEM`; the directory k has the items from k·I on.
 
 use super::MdtestCommand;
+use super::runs::within;
+use std::ops::Range;
 
 impl MdtestCommand {
     /// Directories of a tree; `None`: too many to count.
@@ -83,11 +85,15 @@ impl MdtestCommand {
     /// The last items of the last task, which an earlier call must have created.
     pub fn last_items(&self, iteration: u32) -> Vec<String> {
         let task = self.tasks - 1;
-        let groups = self.groups(task, iteration);
-        let Some((directory, first, count)) = groups.last() else { return Vec::new() };
-        let kinds = [("dir", !self.files_only), ("file", !self.directories_only)];
-        let of_kind = |(kind, _)| format!("{directory}/{kind}.mdtest.{task}.{}", first + count - 1);
-        kinds.into_iter().filter(|(_, is_used)| *is_used).map(of_kind).collect()
+        let files = if self.made > 0 { 0..self.made } else { 0..u64::MAX };
+        let kinds =
+            [("dir", !self.files_only, 0..u64::MAX), ("file", !self.directories_only, files)];
+        let of_kind = |(kind, is_used, range): (&str, bool, Range<u64>)| {
+            let groups = within(self.groups(task, iteration), range);
+            let (directory, first, count) = groups.last().filter(|_| is_used)?;
+            Some(format!("{directory}/{kind}.mdtest.{task}.{}", first + count - 1))
+        };
+        kinds.into_iter().filter_map(of_kind).collect()
     }
 
     /// The items of a task: groups in one directory each, with the number of the first item and how

@@ -13,7 +13,7 @@ impl Survey<'_> {
     /// missing path, an unnamed file stands for the later ones; it is gone when closed. `None` if
     /// unknown.
     pub(super) fn direct(
-        &self,
+        &mut self,
         kind: TargetKind,
         path: &Path,
         will_write: bool,
@@ -33,9 +33,19 @@ impl Survey<'_> {
         stated_limits(&file).or_else(|| self.probe_limits(&file, device))
     }
 
-    /// From a block device: offsets by its logical block, memory by its DMA alignment.
-    fn device_limits(&self, device: Option<&str>) -> Option<DirectLimits> {
+    /// From a block device, read once.
+    fn device_limits(&mut self, device: Option<&str>) -> Option<DirectLimits> {
         let name = device?;
+        if let Some(known) = self.limits.get(name) {
+            return *known;
+        }
+        let limits = self.read_limits(name);
+        self.limits.insert(name.to_owned(), limits);
+        limits
+    }
+
+    /// Offsets by the logical block of a device, memory by its DMA alignment.
+    fn read_limits(&self, name: &str) -> Option<DirectLimits> {
         let offset = u32::try_from(self.host.device(name)?.logical_block.0).ok()?;
         let disk = self.host.disk_of_partition(name).unwrap_or_else(|| name.to_owned());
         let queue = format!("{}/queue", super::device::directory(&disk));
@@ -45,7 +55,7 @@ impl Survey<'_> {
     }
 
     /// Sets O_DIRECT on the open file. A filesystem without direct I/O refuses with EINVAL.
-    fn probe_limits(&self, file: &OwnedFd, device: Option<&str>) -> Option<DirectLimits> {
+    fn probe_limits(&mut self, file: &OwnedFd, device: Option<&str>) -> Option<DirectLimits> {
         let flags = rustix::fs::fcntl_getfl(file).ok()?;
         match rustix::fs::fcntl_setfl(file, flags | OFlags::DIRECT) {
             Err(Errno::INVAL) => Some(DirectLimits::default()),

@@ -156,16 +156,24 @@ impl Survey<'_> {
             self.add_unknown(format!("{canonical}: its filesystem is unknown"));
             return;
         };
-        let devices = self.devices_of(&mount);
-        if devices.is_empty() && mount.kind == "overlay" {
+        let filesystem = match self.filesystems.get(&mount.id) {
+            Some(known) => known.clone(),
+            None => {
+                let devices = self.devices_of(&mount);
+                let facts = self.filesystem(&mount, existing, devices);
+                self.filesystems.insert(mount.id, facts.clone());
+                facts
+            }
+        };
+        if filesystem.devices.is_empty() && filesystem.kind == "overlay" {
             let canonical = &target.canonical;
             self.add_unknown(format!(
                 "{canonical}: is in an overlay filesystem (a container); the device under it is not \
                  visible"
             ));
         }
-        target.device = devices.first().cloned();
-        target.filesystem = Some(self.filesystem(&mount, existing, devices));
+        target.device = filesystem.devices.first().cloned();
+        target.filesystem = Some(filesystem);
     }
 
     fn filesystem(

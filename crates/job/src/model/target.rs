@@ -14,6 +14,8 @@ pub struct Target {
     pub filenames: Vec<String>,
     /// `filename_format`; `None` is `$jobname.$jobnum.$filenum`.
     pub filename_format: Option<String>,
+    /// `filenum_first`: the number of the first file.
+    pub filenum_first: u64,
     /// `opendir`: use every file below this directory.
     pub opendir: Option<String>,
     /// The files below it. The plan fills them in.

@@ -2,7 +2,7 @@
 
 use super::Group::{Job, Target};
 use super::field::{field, paths};
-use super::row::{boolean, choice, rows, text, value};
+use super::row::{NO_MAX, boolean, choice, int, rows, text, value};
 use super::{Choice, OptionDef};
 
 const LOCKS: &[Choice] = &[
@@ -88,6 +88,11 @@ pub(super) const ROWS: &[OptionDef] = rows! {
     "filename_format" => text(Target)
         .default("$jobname.$jobnum.$filenum")
         .sets(field!(target.filename_format)),
+
+    /// Number of the first generated file name
+    ///
+    /// $filenum of filename_format counts from it.
+    "filenum_first" => int(Target, 0, NO_MAX).default("0").sets(field!(target.filenum_first)),
 
     /// Prefix file names with the client's address
     ///

@@ -60,6 +60,10 @@ fn keywords_of_the_format() {
         job.target.nrfiles = Some(2);
         assert_eq!(paths(&plan(&[job], &machine())), [expected], "{format}");
     }
+    let mut job = sized("a", 64 * KIB);
+    (job.target.filename_format, job.target.nrfiles) = (Some("f.$filenum".into()), Some(2));
+    job.target.filenum_first = 99;
+    assert_eq!(paths(&plan(&[job], &machine())), [["f.99", "f.100"]]);
 }
 
 #[test]

@@ -38,6 +38,7 @@ fn run_words(words: &[String]) -> Result<u8> {
         match parse(&all).map_err(remarks::refused)? {
             Request::Help => Output::Stdout.write(&help()).map(|()| 0),
             Request::Run(mut call) => {
+                read_count(&mut call)?;
                 call.place_on(&remarks::hosts_of(call.tasks, TASKS, &runner)?);
                 if call.reorder && call.nodes == 1 {
                     let note = "-C: all tasks are on one host, so each reads what it wrote itself; -ZZ \
@@ -78,7 +79,8 @@ fn run(call: &IorCommand, command: &str, runner: &Runner) -> Result<u8> {
     let mut printer = Printer::new(call)?;
     printer.print(&Table(call).head(&banner))?;
     let (outcome, started) = (Outcome::default(), Instant::now());
-    let mut task = IorTask { suite, outcome, call, files, options: &options, printer, started };
+    let mut task =
+        IorTask { suite, outcome, call, files, options: &options, printer, started, printed: 0 };
     let mut set = runner::empty_set(KIND, seed);
     let mut archive = archive.with_seed(seed);
     let end = suites::run_task(&mut task, runner, &options, &mut set, &mut archive);
@@ -89,6 +91,14 @@ fn run(call: &IorCommand, command: &str, runner: &Runner) -> Result<u8> {
     end?;
     let failed = !is_saved || task.outcome.failure.is_some();
     Ok(suites::exit_code(task.outcome.interrupted_by, failed))
+}
+
+/// The count of the status file, for a call that only reads.
+fn read_count(call: &mut IorCommand) -> Result<()> {
+    if let (Some(path), false) = (&call.status_file, call.write) {
+        call.iterations = remarks::read_count("-O stoneWallingStatusFile", path)?;
+    }
+    Ok(())
 }
 
 fn banner(call: &IorCommand, command: &str, runner: &Runner, facts: &record::Facts) -> Banner {
@@ -150,6 +160,8 @@ struct IorTask<'a> {
     options: &'a SuiteOptions,
     printer: Printer,
     started: Instant,
+    /// Phases that were printed.
+    printed: usize,
 }
 
 impl SuiteTask for IorTask<'_> {
@@ -171,16 +183,20 @@ impl SuiteTask for IorTask<'_> {
     }
 
     fn save(&mut self, record: &RunRecord) -> Result<()> {
-        let before = self.outcome.phases.len();
         self.outcome.add(record);
         let table = Table(self.call);
-        for result in &self.outcome.phases[before..] {
+        // A write that wear-out follows is printed after it.
+        let new = self.outcome.phases.iter().skip(self.printed);
+        for result in new.take_while(|result| !result.is_unfinished(self.call)) {
             self.printer.print(&table.row(result))?;
+            self.printed += 1;
         }
         let Some((phase, repetition)) = record.cell.as_ref().and_then(phase_of) else {
             return Ok(());
         };
-        let is_last = self.call.phases().last() == Some(&phase);
+        let phase = if phase == Phase::WearOut { Phase::Write } else { phase };
+        let is_printed = self.printed == self.outcome.phases.len();
+        let is_last = self.call.phases().last() == Some(&phase) && is_printed;
         if is_last && self.outcome.failure.is_none() && !self.keeps_files() {
             let seconds = self.files.remove(self.call, repetition)?;
             self.outcome.removals.push((repetition, seconds));
@@ -205,6 +221,10 @@ impl IorTask<'_> {
         archive: &mut RunArchive,
     ) -> Result<bool> {
         let (call, finished) = (self.call, remarks::now());
+        self.outcome.drop_unfinished(call);
+        if let (Some(path), Some(count)) = (&call.status_file, self.outcome.written_each()) {
+            remarks::write_count("-O stoneWallingStatusFile", path, count)?;
+        }
         if self.keeps_files() {
             self.files.mark();
         } else if !set.runs.is_empty() {

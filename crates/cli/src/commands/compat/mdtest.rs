@@ -36,6 +36,7 @@ fn run_words(words: &[String]) -> Result<u8> {
         match parse(&all).map_err(remarks::refused)? {
             Request::Help => Output::Stdout.write(&help()).map(|()| 0),
             Request::Run(mut call) => {
+                read_count(&mut call)?;
                 call.place_on(&remarks::hosts_of(call.tasks, TASKS, &runner)?);
                 run(&call, &format!("mdtest {}", words.join(" ")), &runner)
             }
@@ -79,6 +80,14 @@ fn run(call: &MdtestCommand, command: &str, runner: &Runner) -> Result<u8> {
     end?;
     let failed = !is_saved || task.outcome.failure.is_some();
     Ok(suites::exit_code(task.outcome.interrupted_by, failed))
+}
+
+/// The count of the status file, for a call that goes on with what another created.
+fn read_count(call: &mut MdtestCommand) -> Result<()> {
+    if let (Some(path), false) = (&call.status_file, call.create) {
+        call.made = remarks::read_count("-x", path)?;
+    }
+    Ok(())
 }
 
 /// All test directories of a call, each with its iteration.
@@ -158,10 +167,14 @@ impl SuiteTask for MdtestTask<'_> {
         }
         Ok(())
     }
+
+    fn complete(&mut self, record: &mut RunRecord) {
+        record.keep_files(remarks::FILES_KEPT);
+    }
 }
 
 /// Writes back the filesystems of `-d`. Returns the seconds that it took.
-fn sync(call: &MdtestCommand) -> Result<f64> {
+pub(super) fn sync(call: &MdtestCommand) -> Result<f64> {
     let began = Instant::now();
     for path in call.directory.split('@') {
         let synced = fs::File::open(path).and_then(|file| Ok(syncfs(file)?));
@@ -174,6 +187,12 @@ impl MdtestTask<'_> {
     /// Saves the records and prints the end. Returns whether the records were saved.
     fn conclude(&mut self, set: &RecordSet, archive: &mut RunArchive) -> Result<bool> {
         let (call, finished) = (self.call, now());
+        if self.outcome.failure.is_none() && self.suite.is_within_phase() {
+            self.outcome.drop_last();
+        }
+        if let (Some(path), Some(count)) = (&call.status_file, self.outcome.made_each()) {
+            remarks::write_count("-x", path, count)?;
+        }
         if call.create && call.remove {
             self.remove()?;
         }

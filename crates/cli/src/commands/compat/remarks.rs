@@ -2,14 +2,18 @@
 
 use crate::error::exit_code;
 use crate::output::{describe, say};
-use anyhow::Result;
+use anyhow::{Context, Result};
 use compat::{Fault, Usage};
 use host::TargetQuery;
 use job::Invocation;
 use plan::PlanError;
 use record::{Facts, Message, RunRecord, Terminology};
 use runner::{Refusal, Runner};
+use std::fs;
 use suite::Failure;
+
+/// Files of each task whose names stay in the records of runs of very many files.
+pub const FILES_KEPT: usize = 64;
 
 /// A usage error of a tool as a refusal, which has an exit code.
 pub fn refused(usage: Usage) -> anyhow::Error {
@@ -56,6 +60,29 @@ pub fn capacity(facts: &Facts, path: &str) -> Option<(u64, u64)> {
 pub fn words_for_ranks(words: &[String], flag: &str, runner: &Runner) -> Vec<String> {
     let number = runner.team().map(|hosts| format!("{flag}{}", hosts.len()));
     number.into_iter().chain(words.iter().cloned()).collect()
+}
+
+/// Reads the count that a status file has, which an earlier call wrote.
+///
+/// # Errors
+/// When it cannot be read, or holds something else.
+pub fn read_count(flag: &str, path: &str) -> Result<u64> {
+    let text = fs::read_to_string(path)
+        .map_err(|error| Refusal::usage(format!("{flag}: {path}: cannot be read: {error}")))?;
+    text.trim().parse().map_err(|_| {
+        Refusal::usage(format!(
+            "{flag}: {path} holds no number; the call that writes makes this file"
+        ))
+    })
+}
+
+/// Writes the count that each task reached into a status file.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_count(flag: &str, path: &str, count: u64) -> Result<()> {
+    fs::write(path, format!("{count}\n"))
+        .with_context(|| format!("{flag}: {path}: cannot be written"))
 }
 
 /// The hosts of the first so many tasks. Without ranks all are on this one.
