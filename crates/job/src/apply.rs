@@ -3,9 +3,10 @@
 
 use crate::error::{Diagnostics, Origin};
 use crate::file::{Section, Setting, shorten};
+use crate::invocation::Dialect;
 use crate::model::Job;
 use crate::options::{self, OptionDef};
-use crate::value::Units;
+use crate::value::{self, Units};
 use record::distinct;
 
 /// Longer names are not searched for misspellings.
@@ -44,6 +45,8 @@ pub struct Draft {
     pub own: Vec<Given>,
     /// Global options of engines, applied when a job names its engine.
     pub waiting: Vec<Setting>,
+    /// Under which name the options are read.
+    pub dialect: Dialect,
 }
 
 impl Draft {
@@ -157,6 +160,32 @@ impl Draft {
         ))
     }
 
+    /// Sets a value. One that is wrong and that fio reads somehow is read so under the name fio, with a
+    /// warning; otherwise the error names what fio reads.
+    fn apply_value(
+        &mut self,
+        def: &OptionDef,
+        given: Option<&str>,
+        units: Units,
+    ) -> Result<Vec<String>, String> {
+        let error = match options::apply(&mut self.job, def, given, units) {
+            Err(error) => error,
+            done => return done,
+        };
+        let given = given.unwrap_or_default();
+        let Some(read) = value::as_fio(def, given) else { return Err(error) };
+        let mut job = self.job.clone();
+        let Ok(mut warnings) = options::apply(&mut job, def, Some(&read), units) else {
+            return Err(error);
+        };
+        if self.dialect == Dialect::Fathom {
+            return Err(format!("{error}; fio reads it as {read}"));
+        }
+        self.job = job;
+        warnings.push(format!("{}: '{given}' is read as {read}, as fio reads it", def.name));
+        Ok(warnings)
+    }
+
     fn set(
         &mut self,
         def: &OptionDef,
@@ -166,7 +195,7 @@ impl Draft {
     ) {
         let units = Units { kb_base: self.job.measure.kb_base };
         let before = self.job.queue.engine;
-        match options::apply(&mut self.job, def, setting.value.as_deref(), units) {
+        match self.apply_value(def, setting.value.as_deref(), units) {
             Ok(warnings) => {
                 for text in warnings {
                     diagnostics.warn(&setting.origin, Some(section), &text);

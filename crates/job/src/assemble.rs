@@ -32,7 +32,7 @@ impl<'a> Assembly<'a> {
         invocation: &'a mut Invocation,
         diagnostics: &'a mut Diagnostics,
     ) -> Self {
-        let beside = Draft::default();
+        let beside = Draft { dialect, ..Draft::default() };
         Assembly { dialect, inputs, invocation, diagnostics, beside, overrides: None, varied: &[] }
     }
 
@@ -125,7 +125,7 @@ impl<'a> Assembly<'a> {
             );
             self.diagnostics.warn(&Origin::command_line(), None, &text);
         }
-        Draft::default()
+        Draft { dialect: self.dialect, ..Draft::default() }
     }
 
     /// Turns the sections of one file into jobs. Returns the file as a command line. Files run one

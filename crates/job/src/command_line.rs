@@ -8,6 +8,7 @@ use crate::assemble::Assembly;
 use crate::error::{Diagnostics, JobError, JobErrors, Origin};
 use crate::file::{Section, Setting};
 use crate::invocation::{Action, Dialect, Inputs, Invocation, Override, Typed};
+use crate::model::Job;
 use crate::options::{self, Kind, OptionDef};
 use crate::profile::{self, Profile, ProfileOption};
 use crate::program_options::{OPTIONS, ProgramOption, Role, Takes};
@@ -91,6 +92,9 @@ fn example_in(name: &str, place: &[String], is_here: bool) -> Result<(String, Se
     let (name, value) = ("directory".to_owned(), Some(directory.clone()));
     Ok((path, Setting { name, value, origin: Origin::command_line() }))
 }
+
+/// Options whose wrong values fio ignores.
+const IGNORED_IF_WRONG: &[&str] = &["eta", "debug"];
 
 /// The option that a name on the command line means.
 #[derive(Clone, Copy)]
@@ -209,6 +213,12 @@ impl Scan {
         if invocation.formats.is_empty() {
             invocation.formats.push(Format::Normal);
         }
+        let is_plain = invocation.clients.is_empty() && invocation.server.is_none();
+        if dialect == Dialect::Fio && is_plain && invocation.daemonize.take().is_some() {
+            let text = "--daemonize: only a server runs in the background; it is ignored, as fio \
+                        ignores it";
+            diagnostics.warn(&Origin::command_line(), None, text);
+        }
         // Servers parse their jobs themselves, because jobs depend on the files and CPUs of the
         // machine.
         let here = invocation.clients.is_empty() && invocation.server.is_none();
@@ -233,6 +243,23 @@ impl Scan {
                 .run(&sections);
         } else if let Err(text) = clients::complete(&mut invocation, &before, inputs) {
             diagnostics.error(&Origin::command_line(), text);
+        }
+        let merges = |job: &Job| job.replay.is_on() && job.replay.merge.file.is_some();
+        if invocation.merge_only
+            && diagnostics.errors.is_empty()
+            && !invocation.jobs.iter().any(merges)
+        {
+            let text = "--merge-blktrace-only: no job has merge_blktrace_file";
+            match dialect {
+                Dialect::Fio => {
+                    let text = format!("{text}; nothing is done, as fio does nothing");
+                    diagnostics.warn(&Origin::command_line(), None, &text);
+                }
+                Dialect::Fathom => {
+                    let text = format!("{text}; set it to where the merged trace is to go");
+                    diagnostics.error(&Origin::command_line(), text);
+                }
+            }
         }
         let Diagnostics { mut errors, messages, sources } = diagnostics;
         if invocation.warnings_fatal {
@@ -312,8 +339,15 @@ impl Scan {
             (Role::Sets(set), _, value) => set(&mut self.invocation, value.unwrap_or_default()),
             (Role::Nothing, ..) => Ok(()),
         };
-        if let Err(text) = result {
-            self.wrong(format!("--{}: {text}", option.name));
+        match result {
+            Err(text)
+                if self.dialect == Dialect::Fio && IGNORED_IF_WRONG.contains(&option.name) =>
+            {
+                let text = format!("--{}: {text}; it is ignored, as fio ignores it", option.name);
+                self.diagnostics.warn(&Origin::command_line(), None, &text);
+            }
+            Err(text) => self.wrong(format!("--{}: {text}", option.name)),
+            Ok(()) => {}
         }
         None
     }

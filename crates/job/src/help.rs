@@ -117,15 +117,14 @@ pub fn usage(dialect: Dialect) -> String {
     text
 }
 
-/// The output of `--cmdhelp[=name]`: one option in full, or a list of all.
+/// The output of `--cmdhelp[=name]`: one option in full, or a list of all (also of `all`).
 ///
 /// # Errors
 /// There is no such option; in one line.
 pub fn command(name: Option<&str>) -> Result<String, String> {
     let core = || options::all().filter(|def| def.engines.is_empty());
     match name {
-        None => Ok(core().map(summary).collect()),
-        Some("all") => Ok(core().map(details).collect()),
+        None | Some("all") => Ok(core().map(summary).collect()),
         Some(name) => match (options::find(name), engines_with(name).first()) {
             (Some(def), _) => Ok(details(def)),
             (None, Some(engine)) => {
@@ -134,6 +133,12 @@ pub fn command(name: Option<&str>) -> Result<String, String> {
             (None, None) => Err(unknown(name)),
         },
     }
+}
+
+/// What fio prints for the name of no option: the option whose name is most similar, if there is one.
+pub fn closest(name: &str) -> String {
+    let near = options::nearest(name).and_then(options::find);
+    near.map_or(String::new(), |def| format!(" - showing closest match\n{}", details(def)))
 }
 
 /// The output of `--enghelp[=engine[,option]]`: the engines, the options of one engine, or one

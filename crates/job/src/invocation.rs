@@ -9,9 +9,10 @@ use std::io;
 use std::path::PathBuf;
 
 /// The rules that apply where fathom and fio differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dialect {
     /// Options given beside a job file override that file, for every job.
+    #[default]
     Fathom,
     /// fio's rules: options given beside job files are defaults for the first job file only.
     Fio,

@@ -44,7 +44,10 @@ fn every_option_can_be_asked_for_by_any_name() {
             assert!(text.contains(&format!("{}: {}", def.name, def.doc)), "{name}");
         }
     }
-    assert!(help::command(Some("all")).unwrap().len() > list.len());
+    assert_eq!(help::command(Some("all")).unwrap(), list);
+    assert!(help::closest("iodeph").starts_with(" - showing closest match\n"));
+    assert!(help::closest("iodeph").contains("iodepth: "));
+    assert_eq!(help::closest("zzzzqqqqwww"), "");
 }
 
 #[test]

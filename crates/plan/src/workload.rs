@@ -89,6 +89,12 @@ impl Worker {
         if let Some(Strides { moved, range, skip }) = self.placing.strides {
             set("zonemode_strided", Some(format!("{moved} of {range}, {skip} skipped")));
         }
+        if let Some(zbd) = self.zbd.as_ref().filter(|_| pattern.rw.reads() && !pattern.rw.writes())
+        {
+            let largest = zbd.files.iter().map(|file| file.size).max().unwrap_or(0);
+            let is_above = pattern.blocks.read.min() > largest;
+            set(record::BLOCK_ABOVE_ZONE, is_above.then(|| largest.to_string()));
+        }
         if let Some(store) = &self.objects {
             let hosts: Vec<String> =
                 store.endpoints.iter().map(|(host, port)| format!("{host}:{port}")).collect();

@@ -5,8 +5,8 @@ use crate::model::{BlockPlan, File, Worker, Zbd, ZonedFile};
 use crate::names::file_names;
 use crate::problem::Diagnostics;
 use crate::sizes::human;
-use job::{FileSizeRange, Job, Medium, ReadWrite, Size, ZoneMode};
-use record::{Bytes, Direction, Facts, TargetKind};
+use job::{Engine, FileSizeRange, Job, Medium, ReadWrite, Size, ZoneMode};
+use record::{Bytes, Direction, Facts, TargetFacts, TargetKind};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -91,6 +91,10 @@ pub(crate) fn check(job: &Job, diagnostics: &mut Diagnostics) {
         let what = "--zonemode=zbd does not support experimental verify";
         diagnostics.usage(job, "experimental_verify", what, "leave one of them out");
     }
+    if zones.recover && job.verify.threads > 0 {
+        let what = "recover_zbd_write_error does not support verify_async";
+        diagnostics.usage(job, "recover_zbd_write_error", what, "leave one of them out");
+    }
     if zones.capacity.0 > 0 && zones.size.0 > 0 && zones.capacity.0 > zones.size.0 {
         let (capacity, size) = (human(zones.capacity.0), human(zones.size.0));
         let what = format!("{capacity} of a zone of {size} cannot be used");
@@ -169,17 +173,18 @@ pub(crate) fn fit(
     check_direct(job, worker, &files, diagnostics);
     let verifies = worker.verify.is_some();
     let fills_once = verifies && worker.pattern.rw.is_random();
+    let skip = skip(job, first.size, worker.pattern.rw.is_random(), diagnostics);
+    let is_limited = job.zones.max_open > 0 || job.zones.job_max_open > 0;
     worker.zbd = Some(Zbd {
         random: worker.pattern.rw.is_random(),
-        skip: skip(job, first.size, worker.pattern.rw.is_random(), diagnostics),
+        skip,
         max_open: max_open(job, limit, diagnostics),
         files,
         read_beyond: job.zones.read_beyond,
         write_remainder: job.zones.write_remainder,
         recover: job.zones.recover,
         job_max_open: job.zones.job_max_open as u32,
-        keeps_full: verifies
-            && (fills_once || job.zones.max_open > 0 || job.zones.job_max_open > 0),
+        keeps_full: verifies && (fills_once || is_limited || skip > 0),
         fills_once,
         reset_threshold: job.zones.reset_threshold,
         reset_every: match job.zones.reset_frequency {
@@ -241,16 +246,19 @@ fn zoned_file(
     facts: &Facts,
     diagnostics: &mut Diagnostics,
 ) -> Option<ZonedFile> {
-    let path = &file.path;
+    let path = &file.path.clone();
     let size = zone_size(job, path, own.as_ref(), diagnostics)?;
     // The zones of a disk behind a character device are asked of its block device.
-    let target = facts.targets.get(&file.path);
+    let target = facts.targets.get(path);
     let disk = target.filter(|_| file.kind == TargetKind::Char).and_then(|t| t.device.as_ref());
     let pipe = matches!(file.kind, TargetKind::Fifo | TargetKind::Char | TargetKind::Other)
         && disk.is_none();
     if pipe {
         let what = format!("{path} has no places, and so no zones");
         diagnostics.refuse(job, "zonemode", what, "name a file or a block device");
+        return None;
+    }
+    if !end_with_file(job, file, target, diagnostics) {
         return None;
     }
     let whole = file.whole.max(file.start.saturating_add(file.length));
@@ -269,12 +277,55 @@ fn zoned_file(
     Some(ZonedFile {
         name: canonical.filter(|name| !name.is_empty()).unwrap_or_else(|| file.path.clone()),
         device: own.is_some(),
+        discards: discards(job, path, file.kind, own.is_some(), facts, diagnostics),
         is_changed: job.pattern.rw.writes() || job.pattern.rw.trims(),
         counts_closed: own.is_some_and(|own| own.counts_closed),
         size,
         capacity: Some(job.zones.capacity.0).filter(|c| *c > 0).unwrap_or(size),
         whole,
     })
+}
+
+/// Ends the region of a file that `fill_device` makes endless: zones are those of the file as it is.
+fn end_with_file(
+    job: &Job,
+    file: &mut File,
+    target: Option<&TargetFacts>,
+    diagnostics: &mut Diagnostics,
+) -> bool {
+    if !job.target.fill_device || job.target.size.is_some() || file.kind != TargetKind::File {
+        return true;
+    }
+    let real = target.map_or(0, |target| target.size.0);
+    if real == 0 {
+        let what = format!("fill_device without it, and {} holds no zone", file.path);
+        diagnostics.usage(job, "size", what, "give the bytes of the file");
+        return false;
+    }
+    file.length = file.length.min(real.saturating_sub(file.start));
+    true
+}
+
+/// Whether trims of invented zones reach the device. Oracle: they never do, and are counted.
+fn discards(
+    job: &Job,
+    path: &str,
+    kind: TargetKind,
+    is_zoned: bool,
+    facts: &Facts,
+    diagnostics: &mut Diagnostics,
+) -> bool {
+    let takes = kind == TargetKind::Block
+        && device(facts, path).is_none_or(|device| device.discard_max.0 > 0);
+    let sends = job.queue.engine.sends_commands() || job.queue.engine == Engine::Null;
+    if job.pattern.rw.trims() && !is_zoned && !takes && !sends {
+        let text = format!(
+            "trims of {path} are counted and discard nothing: it has no zones and takes no discards"
+        );
+        diagnostics.warn(job, text);
+        return false;
+    }
+    true
 }
 
 /// Lets the region begin and end with a zone, unless it is read in sequence; false when it holds none.

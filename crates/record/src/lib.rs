@@ -86,9 +86,9 @@ pub use numbered::{ObjectsPut, numbered_path};
 pub use random::SplitMix64;
 pub use remedy::Remedy;
 pub use run::{
-    Cell, Clock, Coordinate, DiskCounters, DiskResult, GroupKey, IdleProfile, Invocation,
-    JobRecord, Medium, Message, Origin, RecordSet, Region, RunRecord, SCHEMA_VERSION, Show,
-    SourceText, Workload, gather_histories,
+    BLOCK_ABOVE_ZONE, Cell, Clock, Coordinate, DiskCounters, DiskResult, GroupKey, IdleProfile,
+    Invocation, JobRecord, Medium, Message, Origin, RecordSet, Region, RunRecord, SCHEMA_VERSION,
+    Show, SourceText, Workload, gather_histories,
 };
 pub use saved::SavedTo;
 pub use sentence::Sentence;

@@ -316,6 +316,9 @@ pub struct Region {
     pub length: Bytes,
 }
 
+/// The setting of a worker whose reads are larger than its zones: the bytes of a zone.
+pub const BLOCK_ABOVE_ZONE: &str = "block_above_zone";
+
 /// One worker and its results.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct JobRecord {
@@ -524,6 +527,11 @@ impl JobRecord {
     /// Whether no data moved and nothing was synchronised.
     pub fn did_nothing(&self) -> bool {
         self.ios() == 0 && self.sync.count == 0
+    }
+
+    /// Whether its blocks are larger than its zones, so that no I/O was to be done.
+    pub fn has_no_place(&self) -> bool {
+        self.workload.settings.contains_key(BLOCK_ABOVE_ZONE)
     }
 
     /// The directions in which I/Os were issued.

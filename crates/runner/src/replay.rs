@@ -23,12 +23,6 @@ const MODEL_MAX: u64 = 64 << 20;
 /// What is wrong with a log, in one line with the job.
 pub fn attach(invocation: &mut Invocation, host: &Host) -> Result<(), String> {
     let merges_only = invocation.merge_only;
-    let merges = |job: &Job| job.replay.is_on() && job.replay.merge.file.is_some();
-    if merges_only && !invocation.jobs.iter().any(merges) {
-        return Err("--merge-blktrace-only: no job has merge_blktrace_file; set it to where the \
-                    merged trace is to go"
-            .into());
-    }
     for at in 0..invocation.jobs.len() {
         let (earlier, jobs) = invocation.jobs.split_at_mut(at);
         let job = &mut jobs[0];

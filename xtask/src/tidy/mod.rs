@@ -4,6 +4,7 @@
 
 mod arrows;
 mod circles;
+mod engines;
 mod features;
 mod finding;
 mod functions;
@@ -39,6 +40,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("options documented", options::check),
     ("generated docs", generated::check),
     ("guide", guide::check),
+    ("table of engines", engines::check),
     ("proofs of checks", proofs::check),
 ];
 

@@ -12,7 +12,9 @@ pub fn check(root: &Path) -> Result<Vec<Finding>> {
     let checks: Vec<_> =
         ALL.iter().map(|check| (check.id, [check.firing_test(), check.silent_test()])).collect();
     let mut findings = check_proofs(root, &checks);
-    findings.extend(check_document(root, "docs/FIO-DIFFERENCES.md")?);
+    for document in ["docs/FIO-DIFFERENCES.md", "docs/ENGINES.md"] {
+        findings.extend(check_document(root, document)?);
+    }
     Ok(findings)
 }
 

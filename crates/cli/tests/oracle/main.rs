@@ -21,6 +21,7 @@ mod replay_traces;
 mod runs;
 mod status_interval;
 mod sums;
+mod values;
 mod verify;
 mod verify_state;
 mod zbd;

@@ -136,6 +136,71 @@ fn a_device_without_zones_is_trimmed_by_zones() {
     assert!(image.iter().all(|byte| *byte == 0), "the trims did not reach the device");
 }
 
+/// I/Os written and trimmed by all jobs of a report in JSON.
+fn written_and_trimmed(text: &str) -> Vec<(u64, u64)> {
+    let report: serde_json::Value = serde_json::from_str(text).unwrap();
+    let number = |job: &serde_json::Value, key: &str| job[key]["total_ios"].as_u64().unwrap();
+    let jobs = report["jobs"].as_array().unwrap();
+    jobs.iter().map(|job| (number(job, "write"), number(job, "trim"))).collect()
+}
+
+#[test]
+fn trims_of_a_file_are_counted_as_by_the_oracle_and_said_to_discard_nothing() {
+    let directory = scratch();
+    let path = directory.path();
+    let zbd = ["--zonemode=zbd", "--zonesize=64k"];
+    let trims = |rw| [&["--name=a", "--filename=f", "--bs=64k", rw], &zbd[..]].concat();
+    let fills = [&["--name=w", "--filename=f", "--bs=4k", "--rw=write"], &zbd[..]].concat();
+    for line in [
+        trims("--rw=trim"),
+        trims("--rw=trimwrite"),
+        trims("--rw=randtrim"),
+        [fills, trims("--rw=randtrim"), vec!["--stonewall"]].concat(),
+    ] {
+        let line = [&["--output-format=json"], &line[..]].concat();
+        file(path);
+        let theirs = written_and_trimmed(&fio(path, &line).expect(0).out);
+        file(path);
+        let ours = as_fio(path, &line).expect(0).out;
+        assert_eq!(written_and_trimmed(&ours), theirs, "{line:?}");
+        assert!(ours.contains("trims of f are counted and discard nothing"), "{ours}");
+    }
+    // Data stays, for nothing discards it.
+    std::fs::write(path.join("f"), vec![7; 16 * ZONE as usize]).unwrap();
+    as_fio(path, &trims("--rw=trim")).expect(0);
+    assert!(std::fs::read(path.join("f")).unwrap().iter().all(|byte| *byte == 7));
+}
+
+#[test]
+fn a_pass_with_zoneskip_wraps_and_fill_device_ends_with_the_file() {
+    let directory = scratch();
+    let path = directory.path();
+    let zbd = ["--name=a", "--filename=f", "--rw=write", "--bs=4k", ZONES[0], ZONES[1]];
+    for options in [
+        &["--zoneskip=64k", "--size=1m"][..],
+        &["--zoneskip=128k", "--size=1m"],
+        &["--zoneskip=64k", "--size=1m", "--loops=2"],
+        &["--zoneskip=64k", "--size=1m", "--verify=md5"],
+        &["--fill_device=1"],
+    ] {
+        let line = [&zbd[..], options].concat();
+        file(path);
+        let theirs = counts(&fio(path, &line).expect(0).out);
+        file(path);
+        assert_eq!(counts(&as_fio(path, &line).expect(0).out), theirs, "{options:?}");
+    }
+    let missing = ["--name=a", "--filename=none", "--rw=write", "--fill_device=1"];
+    let ran = fathom(path, &[&missing[..], &ZONES[..2]].concat()).expect(2);
+    assert!(
+        ran.err.contains("size: fill_device without it, and none holds no zone"),
+        "{}",
+        ran.err
+    );
+    let verified = ["--verify=md5", "--verify_async=2", "--recover_zbd_write_error=1"];
+    let ran = as_fio(path, &[&zbd[..], &verified].concat()).expect(1);
+    assert!(ran.err.contains("does not support verify_async"), "{}", ran.err);
+}
+
 #[test]
 fn zones_that_cannot_be_are_errors_that_say_what_to_do() {
     let directory = scratch();
@@ -340,6 +405,21 @@ fn reads_for_which_no_zone_is_large_enough_are_not_done() {
         let zbd = ["--zonemode=zbd", "--zonesize=64k"];
         let line = [&["--name=a", "--filename=f", rw, "--bs=128k"][..], &zbd].concat();
         as_fio(directory.path(), &line).expect(0);
+    }
+}
+
+#[test]
+fn reads_larger_than_a_zone_are_no_error_of_a_run() {
+    let directory = scratch();
+    file(directory.path());
+    for rw in ["--rw=read", "--rw=randread"] {
+        let line =
+            ["--name=a", "--filename=f", rw, "--bs=128k", "--zonemode=zbd", "--zonesize=64k"];
+        let record = recorded(directory.path(), 0, &line);
+        assert_eq!(record.jobs[0].results.read.ios, 0);
+        // Reads that find no data in zones that are large enough are an error.
+        let small = [&line[..], &["--bs=4k"]].concat();
+        fathom(directory.path(), &small).expect(1);
     }
 }
 

@@ -102,12 +102,50 @@ fn a_server_is_called_as_the_user_named_it() {
     let served = Served::start(directory.path(), &[]);
     let port = served.address.split_once(',').unwrap().1;
     let job = ["--output-format=json", "--name=a", "--size=16k", "--rw=write"];
-    for (named, shown) in [(format!(",{port}"), ""), (format!("localhost,{port}"), "localhost")] {
+    for (named, shown) in [
+        (format!(",{port}"), ""),
+        (format!("localhost,{port}"), "localhost"),
+        (format!("ip:127.0.0.1,{port}"), "127.0.0.1"),
+    ] {
         let to = format!("--client={named}");
         let line = [&[to.as_str()], &job[..]].concat();
         let document = client("fio", directory.path(), &line).expect(0).json();
         assert_eq!(document["client_stats"][0]["hostname"], shown, "{named}");
     }
+}
+
+#[test]
+fn global_options_are_an_object_of_one_client_and_a_list_of_several() {
+    let directory = scratch();
+    job_file(directory.path(), "two.fio", TWO_JOBS);
+    job_file(directory.path(), "none.fio", "[a]\nrw=write\nsize=16k\ntime_based\nruntime=1\n");
+    let (one, other) = (Served::start(directory.path(), &[]), Served::start(directory.path(), &[]));
+    let globals = |files: &[&str]| {
+        let servers = [one.client(), other.client()];
+        let each = servers.iter().map(String::as_str).zip(files.iter().copied());
+        let line: Vec<&str> = each.flat_map(|(server, file)| [server, file]).collect();
+        let line = [&["--output-format=json"], &line[..]].concat();
+        client("fio", directory.path(), &line).expect(0).json()
+    };
+    let single = globals(&["two.fio"]);
+    assert_eq!(single["global options"]["size"], "64k");
+    let several = globals(&["none.fio", "none.fio"]);
+    assert_eq!(several["global options"], serde_json::json!([]));
+    // A flag without a value keeps its place.
+    assert_eq!(several["client_stats"][0]["job options"]["time_based"], "");
+}
+
+#[test]
+fn the_status_line_of_a_client_ends_at_all() {
+    let directory = scratch();
+    let served = Served::start(directory.path(), &[]);
+    let to = served.client();
+    let job = ["--name=a", "--ioengine=null", "--size=1g", "--time_based", "--runtime=2500ms"];
+    let line = [&["--eta=always", to.as_str()], &job[..]].concat();
+    let ran = client("fio", directory.path(), &line).expect(0);
+    let lines = ran.out.split(['\r', '\n']).filter(|line| line.contains("Jobs: "));
+    let last = lines.last().unwrap_or_else(|| panic!("no status line: {}", ran.out));
+    assert!(last.contains("Jobs: 0 (f=0)") && last.contains("[100.0%]"), "{last}");
 }
 
 #[test]

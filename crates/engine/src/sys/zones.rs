@@ -138,9 +138,13 @@ pub fn report(device: impl AsFd, from: u64) -> io::Result<Vec<ZoneReport>> {
     Ok(room.zones[..count].iter().map(|zone| zone.read(has_capacity)).collect())
 }
 
-/// Resets whole zones, which erases their data. Returns `length` or a negative errno.
+/// Resets whole zones, which erases their data. Returns `length` or a negative errno. A target that has
+/// no zones of its own (ENOTTY) has nothing to reset: its zones are invented.
 pub fn reset(device: RawFd, start: u64, length: u64) -> i64 {
-    on_range(device, BLKRESETZONE, start, length)
+    match on_range(device, BLKRESETZONE, start, length) {
+        error if error == -i64::from(libc::ENOTTY) => length as i64,
+        result => result,
+    }
 }
 
 /// Makes whole zones full.

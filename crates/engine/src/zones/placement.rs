@@ -4,13 +4,13 @@
 //! - A sequential pass continues where its last I/O was placed, not where it was drawn. At the unused
 //!   end of a zone it continues in the next one, `zoneskip` further on. A pass of writes that meets zones
 //!   that other workers fill meanwhile starts over at the beginning, until it has written as much as
-//!   it would alone.
+//!   it would alone. So does a pass with `zoneskip`.
 //! - A random write only selects a zone and goes to its write pointer. If no more zones may be open, it
 //!   goes to an open one. A full zone is reset first; with verification, another zone is taken as long
 //!   as there is one, and a pass ends when it has filled all of them.
 //! - A read stays below the write pointer, unless `read_beyond_wp` is set. If its zone holds too
 //!   little data, it goes to the next zone that holds enough.
-//! - A trim resets a zone that holds data.
+//! - A random trim resets a zone that holds data. A sequential pass of trims takes each zone in turn.
 //!
 //! fio follows the same rules.
 
@@ -261,7 +261,9 @@ impl ZonePlacer {
             self.zones_from(first).filter(|index| self.random || *index >= first).find(|at| {
                 let zone = &state.zones[*at as usize];
                 busy |= zone.busy;
-                zone.sequential && zone.writable && !zone.busy && zone.pointer > zone.start
+                // Oracle: a sequential pass resets empty zones too.
+                let holds = !self.random || zone.pointer > zone.start;
+                zone.sequential && zone.writable && !zone.busy && holds
             });
         let Some(index) = holds else {
             return match (busy, self.random) {
@@ -348,7 +350,9 @@ impl ZonePlacer {
         let usable = |room: u64| if write_remainder { room } else { room - room % min };
         let zones = &state.zones[self.zones.start as usize..self.zones.end as usize];
         self.pass.begin(zones, usable);
-        if self.next[1] >= self.region.end && self.pass.owed > 0 {
+        // Oracle: what `zoneskip` leaves out of the pass is written in the zones from the start on.
+        let is_short = self.pass.owed > 0 || self.skip > 0;
+        if self.next[1] >= self.region.end && is_short {
             (self.next[1], self.pass.starts_over) = (self.region.start, true);
         }
     }

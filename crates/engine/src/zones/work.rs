@@ -20,8 +20,8 @@ const SKIPS_PER_CALL: u32 = 1 << 14;
 struct File {
     target: Arc<ZonedTarget>,
     placer: ZonePlacer,
-    /// A zoned device: its zones are reset, not trimmed.
-    is_device: bool,
+    /// Its zones are reset, not discarded.
+    resets: bool,
     /// Bytes of data from which on zones are reset.
     reset_threshold: u64,
     /// Zones that this worker reserved.
@@ -76,7 +76,7 @@ impl ZonedWork {
                 File {
                     placer,
                     target,
-                    is_device: zoned.device,
+                    resets: zoned.device || !zoned.discards,
                     reset_threshold: (file.length as f64 * plan.reset_threshold) as u64,
                     busy: Vec::new(),
                 }
@@ -215,7 +215,7 @@ impl ZonedWork {
         if changes && state.zone(index).sequential {
             file.busy.push(index);
         }
-        if placed.kind == OpKind::Trim && file.is_device {
+        if placed.kind == OpKind::Trim && file.resets {
             placed.kind = OpKind::ResetZone;
         }
         placement

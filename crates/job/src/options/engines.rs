@@ -3,7 +3,8 @@
 use super::Group::Engine;
 use super::field::field;
 use super::row::{
-    DEVICE_CHECKS, NO_MAX, PASSTHROUGH, boolean, choice, flag, int, ints, rows, same, text, value,
+    DEVICE_CHECKS, NO_MAX, PASSTHROUGH, boolean, choice, flag, int, ints, rows, same, text,
+    unbuilt, value,
 };
 use super::{Choice, OptionDef, set};
 use crate::model::ProtectionChecks;
@@ -50,7 +51,8 @@ const SG_MODES: &[Choice] = &[
     value("write_stream", "WRITE STREAM(16)"),
 ];
 
-const NVME: &[Choice] = &[value("nvme", "an NVMe command")];
+const COMMANDS: &[Choice] =
+    &[value("nvme", "an NVMe command"), unbuilt("scsi", "a SCSI command", PASSTHROUGH)];
 
 const LOADS: &[Choice] = &[value("noop", "empty instructions"), value("qsort", "sorting")];
 
@@ -225,7 +227,7 @@ pub(super) const LOCAL: &[OptionDef] = rows! {
     /// Kind of command passed through
     ///
     /// io_uring_cmd only: the command set of the device behind the character device named.
-    "cmd_type" => choice(Engine, NVME)
+    "cmd_type" => choice(Engine, COMMANDS)
         .of(URINGS)
         .default("nvme")
         .accepted("NVMe commands are the only kind that the kernel passes through"),

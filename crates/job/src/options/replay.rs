@@ -124,10 +124,10 @@ pub(super) const ROWS: &[OptionDef] = rows! {
 
 fn align(job: &mut Job, v: &Value) -> Result<(), String> {
     let align = v.count();
-    if align > 0 && !align.is_power_of_two() {
+    if !align.is_power_of_two() {
         return Err(format!("expected a power of two, got '{align}'"));
     }
-    job.replay.align = align.max(1);
+    job.replay.align = align;
     Ok(())
 }
 

@@ -36,6 +36,8 @@ pub struct ZonedFile {
     pub name: String,
     /// Whether the device reports zones itself.
     pub device: bool,
+    /// Whether a trim of an invented zone discards it; else it is counted and does nothing.
+    pub discards: bool,
     /// Whether any worker writes or resets its zones.
     pub is_changed: bool,
     /// Whether zones that are closed count as open: the device limits its active zones.

@@ -21,6 +21,13 @@ pub fn perform(
     invocation: &Invocation,
     output: &mut Output,
 ) -> Result<u8> {
+    if let (Action::CmdHelp(Some(name)), Dialect::Fio) = (&invocation.action, dialect)
+        && job::help::command(Some(name)).is_err()
+    {
+        // Oracle: the exit code is 0.
+        say(&format!("No such command: {name}\n"));
+        return output.write(&job::help::closest(name)).map(|()| 0);
+    }
     let text = match &invocation.action {
         // The caller handles runs.
         Action::Run => Ok(String::new()),
