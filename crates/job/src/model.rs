@@ -32,7 +32,8 @@ pub use named::Named;
 pub use net::{Net, Protocol};
 pub use numbered::{ObjectMix, ObjectSet, ObjectWork};
 pub use nvme::{
-    DataPlacement, NvmeOptions, NvmeWriteMode, PlacementSelect, PlacementUse, ProtectionChecks,
+    DataPlacement, NvmeOptions, NvmeVerifyMode, NvmeWriteMode, PlacementSelect, PlacementUse,
+    ProtectionChecks,
 };
 pub use objects::{Http, Payload, Secret, StoreKind, Tls};
 pub use pace::{DelayRange, Flow, Rate, RateProcess, ThinkTime, Timing};

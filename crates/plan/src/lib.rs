@@ -45,7 +45,9 @@ pub use job::{
     StatCall, SteadyCriterion, SteadyFigure, SteadyLimit, SyncFileRange, SyncMode, Syncing,
     ThinkTime, WriteHint, ZoneShare,
 };
-pub use job::{NvmeOptions, NvmeWriteMode, PlacementSelect, PlacementUse, ProtectionChecks};
+pub use job::{
+    NvmeOptions, NvmeVerifyMode, NvmeWriteMode, PlacementSelect, PlacementUse, ProtectionChecks,
+};
 pub use job::{ObjectMix, ObjectWork};
 pub use job::{Payload, PriorityShare, Protocol, Secret, StoreKind, Tls};
 pub use machine::{Shortage, filesystem, shortages};

@@ -2,9 +2,7 @@
 
 use super::Group::Engine;
 use super::field::field;
-use super::row::{
-    DEVICE_CHECKS, NO_MAX, PASSTHROUGH, boolean, choice, flag, int, ints, rows, same, text, value,
-};
+use super::row::{NO_MAX, PASSTHROUGH, boolean, choice, flag, int, ints, rows, same, text, value};
 use super::{Choice, OptionDef, set};
 use crate::model::ProtectionChecks;
 
@@ -36,6 +34,9 @@ const WRITE_MODES: &[Choice] = &[
 
 const READ_MODES: &[Choice] =
     &[value("read", "plain reads"), value("verify", "verify"), value("compare", "compare")];
+
+const VERIFY_MODES: &[Choice] =
+    &[value("read", "plain reads"), value("compare", "compares, which move no data to the host")];
 
 const SG_MODES: &[Choice] = &[
     value("write", "WRITE"),
@@ -219,8 +220,23 @@ pub(super) const LOCAL: &[OptionDef] = rows! {
 
     /// NVMe command that a verifying read becomes
     ///
-    /// io_uring_cmd only: data is read back, or the device compares it with what it is sent.
-    "verify_mode" => choice(Engine, READ_MODES).of(URINGS).default("read").needs(DEVICE_CHECKS),
+    /// io_uring_cmd only: data is read back, or the device compares it with what it is sent. A compare
+    /// needs verify=pattern, for the content must be known before the I/O.
+    "verify_mode" => choice(Engine, VERIFY_MODES)
+        .of(URINGS)
+        .default("read")
+        .sets(field!(queue.options.nvme.verify_mode))
+        .recorded(),
+
+    /// Write by Zone Append commands
+    ///
+    /// io_uring_cmd with zonemode=zbd on a zoned namespace: the device chooses the place within a zone
+    /// and tells it. Each zone has one append in flight. One that ends at another place than the
+    /// write pointer says is an error: another program writes to the zone. Not an option of fio's.
+    "zone_append" => boolean(Engine)
+        .of(&["io_uring_cmd"])
+        .sets(field!(queue.options.nvme.zone_append))
+        .recorded(),
 
     /// Kind of command passed through
     ///
@@ -468,7 +484,8 @@ pub(super) const REMOTE: &[OptionDef] = rows! {
 
     /// RDMA verb
     ///
-    /// Both sides must match: send on one side needs recv on the other.
+    /// Of the side that connects; the side that listens goes by it. write and read move data between the
+    /// buffers of both sides without the CPU of the other; send and recv are messages.
     "verb" => choice(Engine, VERBS)
         .alias(&["proto"])
         .of(&["rdma"])
