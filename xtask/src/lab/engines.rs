@@ -4,6 +4,7 @@
 use super::case::Case;
 use super::image::Device;
 use super::layers;
+use super::rdma;
 use std::fmt::Write;
 
 /// Modules of their devices.
@@ -189,7 +190,6 @@ refused --ioengine=io_uring_cmd --rw=read --bs=4k --size=64k --num_range=2
 refused --ioengine=io_uring_cmd --rw=write --bs=4k --size=64k --dataplacement=fdp 2>/tmp/refused
 grep -q 'no flexible data placement' /tmp/refused",
     },
-    },
     Case {
         name: "io_uring_cmd-compare",
         proves: "verify_mode=compare: the device finds the block that was changed",
@@ -213,6 +213,7 @@ D=/dev/ng3n2
 pattern --rw=write --pi_act=0 --md_per_io_size=64
 fails pattern --rw=write 2>/tmp/refused
 grep -q 'give pi_act=0' /tmp/refused",
+    },
     Case {
         name: "io_uring_cmd-pi",
         proves: "protection information in separate metadata: by the device and by the host",
@@ -344,7 +345,6 @@ run --ioengine=io_uring_cmd --zonemode=zbd --rw=write --bs=128k --size=16m --loo
 grep -q 'zone resets' /tmp/out
 run --ioengine=io_uring_cmd --zonemode=zbd --rw=trim --bs=4m --size=16m",
     },
-    },
     Case {
         name: "io_uring_cmd-append",
         proves: "zone_append: data lies where completions say; another writer's append is found",
@@ -371,6 +371,7 @@ fails grep -q passed /tmp/slow
 tr -s ' \\n' ' ' </tmp/slow | grep -q 'another program writes to it'
 refused --ioengine=io_uring_cmd --zone_append=1 --rw=write --bs=4k --size=4k 2>/tmp/refused
 grep -q 'set zonemode=zbd' /tmp/refused",
+    },
     Case {
         name: "sg-queue",
         proves: "an sg device: writes in a queue of 32, read back and verified, FUA, hipri",
@@ -447,7 +448,7 @@ zbd --rw=trim --bs=4m --size=16m",
 
 /// The cases of engines come last, for the last of them changes the SCSI disk.
 fn all() -> impl Iterator<Item = &'static Case> {
-    layers::CASES.iter().chain(CASES)
+    layers::CASES.iter().chain(rdma::CASES).chain(CASES)
 }
 
 /// The cases to run.

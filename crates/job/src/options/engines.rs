@@ -477,10 +477,9 @@ pub(super) const REMOTE: &[OptionDef] = rows! {
 
     /// Address to bind to
     ///
-    /// Address of the local RDMA device the connection is made from; any device without it.
-    "bindname" => text(Engine)
-        .of(&["rdma"])
-        .needs("the rdma engine (an RDMA device and librdmacm)"),
+    /// Name or address of the local RDMA device: the side that listens listens there only, the other
+    /// connects from there. Any device without it.
+    "bindname" => text(Engine).of(&["rdma"]).sets(field!(queue.options.net.bind)),
 
     /// RDMA verb
     ///
@@ -490,7 +489,8 @@ pub(super) const REMOTE: &[OptionDef] = rows! {
         .alias(&["proto"])
         .of(&["rdma"])
         .default("write")
-        .needs("the rdma engine (an RDMA device and librdmacm)"),
+        .sets(field!(queue.options.net.verb))
+        .recorded(),
 
     /// URL of the server and its options
     ///
