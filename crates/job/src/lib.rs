@@ -36,13 +36,13 @@ pub use model::{
     DataPlacement, DedupeMode, DelayRange, Distribution, EngineOptions, ErrorPolicy, ExitScope,
     FileService, FileServiceOrder, FileSizeRange, FileType, Flash, Flow, Http, Identity, Job,
     JobOptions, LatencyGoal, Layout, LockFile, Logs, Measure, MemoryKind, Merge, Named, Net,
-    NumaMemory, NvmeOptions, NvmeWriteMode, ObjectMix, ObjectSet, ObjectWork, Pattern, Payload,
-    PlacementSelect, PlacementUse, PriorityShare, Process, ProcessContext, Program,
-    ProtectionChecks, Protocol, Queue, Rate, RateProcess, ReadUse, ReadWrite, Replay, Retry,
-    Secret, Sequencer, SequentialOrder, Served, SgWriteMode, Size, SplitEntry, StatCall,
-    SteadyCriterion, SteadyFigure, SteadyLimit, SteadyState, StoreKind, SyncFileRange, SyncMode,
-    Syncing, Target, ThinkTime, Timing, Tls, Unmet, Verify, VerifyMethod, WriteHint, ZoneMode,
-    ZoneShare, Zones,
+    NumaMemory, NvmeOptions, NvmeVerifyMode, NvmeWriteMode, ObjectMix, ObjectSet, ObjectWork,
+    Pattern, Payload, PlacementSelect, PlacementUse, PriorityShare, Process, ProcessContext,
+    Program, ProtectionChecks, Protocol, Queue, Rate, RateProcess, RdmaVerb, ReadUse, ReadWrite,
+    Replay, Retry, Secret, Sequencer, SequentialOrder, Served, SgWriteMode, Size, SplitEntry,
+    StatCall, SteadyCriterion, SteadyFigure, SteadyLimit, SteadyState, StoreKind, SyncFileRange,
+    SyncMode, Syncing, Target, ThinkTime, Timing, Tls, Unmet, Verify, VerifyMethod, WriteHint,
+    ZoneMode, ZoneShare, Zones,
 };
 pub use record::{Engine, Medium};
 pub use secrets::{hide_in_arguments, hide_secrets};

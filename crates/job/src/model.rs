@@ -29,10 +29,11 @@ pub use buffers::{BufferContent, Buffers, DedupeMode, MemoryKind, ReadUse};
 pub use engine::{Ceph, CpuLoad, CustomEngine, Program, SgWriteMode, StatCall};
 pub use logs::Logs;
 pub use named::Named;
-pub use net::{Net, Protocol};
+pub use net::{Net, Protocol, RdmaVerb};
 pub use numbered::{ObjectMix, ObjectSet, ObjectWork};
 pub use nvme::{
-    DataPlacement, NvmeOptions, NvmeWriteMode, PlacementSelect, PlacementUse, ProtectionChecks,
+    DataPlacement, NvmeOptions, NvmeVerifyMode, NvmeWriteMode, PlacementSelect, PlacementUse,
+    ProtectionChecks,
 };
 pub use objects::{Http, Payload, Secret, StoreKind, Tls};
 pub use pace::{DelayRange, Flow, Rate, RateProcess, ThinkTime, Timing};

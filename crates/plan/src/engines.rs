@@ -2,7 +2,8 @@
 
 use crate::problem::Diagnostics;
 use crate::store;
-use job::{Engine, Job, Medium, ReadWrite};
+use crate::verify;
+use job::{Engine, Job, Medium, NvmeVerifyMode, NvmeWriteMode, ReadWrite, VerifyMethod, ZoneMode};
 
 /// Checks for missing options of an engine, and for options that conflict with it.
 pub(crate) fn check(job: &Job, diagnostics: &mut Diagnostics) {
@@ -63,6 +64,7 @@ fn check_devices(job: &Job, diagnostics: &mut Diagnostics) {
                 "only trims have ranges: give trim or randtrim",
             );
         }
+        Engine::IoUringCmd => check_nvme(job, diagnostics),
         Engine::IoUring if options.readfua => {
             let text = "readfua has no effect here: the kernel passes no FUA with reads of io_uring, \
                         only with commands of sg and io_uring_cmd";
@@ -70,6 +72,35 @@ fn check_devices(job: &Job, diagnostics: &mut Diagnostics) {
         }
         _ => {}
     }
+}
+
+/// As [`check`], for NVMe commands that stand for reads and writes.
+fn check_nvme(job: &Job, diagnostics: &mut Diagnostics) {
+    let nvme = &job.queue.options.nvme;
+    if nvme.verify_mode == NvmeVerifyMode::Compare {
+        let method = verify::method(job);
+        if method.is_some_and(|method| method != VerifyMethod::Pattern) {
+            let what = format!("the content of {} is not known beforehand", method_name(method));
+            let cure = "give verify=pattern and verify_pattern, or verify_mode=read";
+            diagnostics.usage(job, "verify_mode", what, cure);
+        }
+        if job.verify.trim_percentage > 0 {
+            let what = "blocks that were trimmed hold no pattern";
+            diagnostics.usage(job, "verify_mode", what, "leave trim_percentage out");
+        }
+    }
+    if nvme.zone_append && job.zones.mode != ZoneMode::Zbd {
+        let what = "only zones are appended to";
+        diagnostics.usage(job, "zone_append", what, "set zonemode=zbd, or leave it out");
+    }
+    if nvme.zone_append && nvme.write_mode != NvmeWriteMode::Write {
+        let what = format!("write_mode={} appends nothing", nvme.write_mode.name());
+        diagnostics.usage(job, "zone_append", what, "leave one of them out");
+    }
+}
+
+fn method_name(method: Option<VerifyMethod>) -> &'static str {
+    method.map_or("nothing", VerifyMethod::name)
 }
 
 /// Refuses offload for engines that cannot submit from other threads.

@@ -45,15 +45,17 @@ pub use job::{
     StatCall, SteadyCriterion, SteadyFigure, SteadyLimit, SyncFileRange, SyncMode, Syncing,
     ThinkTime, WriteHint, ZoneShare,
 };
-pub use job::{NvmeOptions, NvmeWriteMode, PlacementSelect, PlacementUse, ProtectionChecks};
+pub use job::{
+    NvmeOptions, NvmeVerifyMode, NvmeWriteMode, PlacementSelect, PlacementUse, ProtectionChecks,
+};
 pub use job::{ObjectMix, ObjectWork};
-pub use job::{Payload, PriorityShare, Protocol, Secret, StoreKind, Tls};
+pub use job::{Payload, PriorityShare, Protocol, RdmaVerb, Secret, StoreKind, Tls};
 pub use machine::{Shortage, filesystem, shortages};
 pub use model::{
     Access, BlockPlan, Cgroup, DiskWatch, File, FileOrder, FileSelection, FlowPart, LatencySearch,
     Limits, Measuring, ObjectSet, Objects, Pacing, Pattern, Placement, Placing, Plan, Prepare,
-    ProcessContext, Queue, RateLimit, Renewal, Replay, Socket, Start, SteadyWatch, Stop, Strides,
-    Trimming, Verify, Worker, Zbd, ZonedFile,
+    ProcessContext, Queue, RateLimit, RdmaUse, Renewal, Replay, Socket, Start, SteadyWatch, Stop,
+    Strides, Trimming, Verify, Worker, Zbd, ZonedFile,
 };
 pub use names::{Wanted, targets};
 pub use nbd::exports;

@@ -15,7 +15,7 @@ pub use limits::{FlowPart, LatencySearch, Limits, SteadyWatch};
 pub use object_set::ObjectSet;
 pub use placing::{Placing, Renewal, Strides};
 pub use process_context::{Cgroup, ProcessContext};
-pub use socket::Socket;
+pub use socket::{RdmaUse, Socket};
 pub use store::{Access, Objects};
 pub use verify::{Trimming, Verify};
 pub use zbd::{Zbd, ZonedFile};

@@ -1,6 +1,6 @@
 //! Sockets of the network engines.
 
-use crate::model::Socket;
+use crate::model::{RdmaUse, Socket};
 use crate::problem::Diagnostics;
 use job::{Engine, Job, Medium, Protocol, ReadWrite};
 
@@ -24,13 +24,16 @@ pub(crate) fn socket(job: &Job, clone: u64) -> Option<Socket> {
     }
     let net = &job.queue.options.net;
     let unix = net.protocol == Protocol::Unix;
+    let is_rdma = job.queue.engine == Engine::Rdma;
     let path = job.target.filenames.first().filter(|_| unix);
     let reads = is_reader(job);
     Some(Socket {
         protocol: net.protocol,
         host: path.or(net.hostname.as_ref()).cloned(),
         port: net.port.unwrap_or(0).saturating_add(u16::try_from(clone).unwrap_or(u16::MAX)),
-        waits: net.listens || reads && (unix || net.protocol.is_udp()),
+        waits: is_rdma && net.hostname.is_none()
+            || net.listens
+            || reads && (unix || net.protocol.is_udp()),
         pingpong: net.pingpong,
         nodelay: net.nodelay,
         interface: net.interface.clone(),
@@ -38,17 +41,23 @@ pub(crate) fn socket(job: &Job, clone: u64) -> Option<Socket> {
         window: net.window,
         mss: u32::try_from(net.mss).unwrap_or(u32::MAX),
         splices: job.queue.engine == Engine::Netsplice,
+        rdma: is_rdma.then(|| RdmaUse { verb: net.verb, bind: net.bind.clone() }),
     })
 }
 
 /// Checks the options of a connection.
-pub(crate) fn check(job: &Job, largest: u64, diagnostics: &mut Diagnostics) {
+pub(crate) fn check(job: &Job, (smallest, largest): (u64, u64), diagnostics: &mut Diagnostics) {
     let Some(socket) = socket(job, crate::names::clones(job).saturating_sub(1)) else { return };
     let name = socket.protocol.name();
     let rw = job.pattern.rw;
     if !matches!(rw, ReadWrite::Read | ReadWrite::Write) {
         let what = format!("rw={} over a network", rw.name());
         diagnostics.usage(job, "rw", what, "data goes one way in sequence: give read or write");
+    }
+    if socket.rdma.is_some() && smallest != largest {
+        let what = format!("blocks of {smallest} to {largest} bytes");
+        let cure = "give one bs: each side must know how long the blocks of the other are";
+        diagnostics.usage(job, "bs", what, cure);
     }
     if socket.splices && socket.protocol.is_udp() {
         let what = format!("netsplice over {name}");
@@ -63,7 +72,7 @@ pub(crate) fn check(job: &Job, largest: u64, diagnostics: &mut Diagnostics) {
 }
 
 fn check_port(job: &Job, socket: &Socket, diagnostics: &mut Diagnostics) {
-    let name = socket.protocol.name();
+    let name = if socket.rdma.is_some() { "rdma" } else { socket.protocol.name() };
     let clones = crate::names::clones(job);
     match (socket.protocol, job.queue.options.net.port) {
         (Protocol::Unix, Some(port)) => {

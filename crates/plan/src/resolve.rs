@@ -256,7 +256,7 @@ fn check_job(job: &Job, facts: &Facts, policy: &Policy, diagnostics: &mut Diagno
     sequence::check(job, &blocks, diagnostics);
     engines::check(job, diagnostics);
     logs::check(job, diagnostics);
-    net::check(job, blocks.max(job), diagnostics);
+    net::check(job, (blocks.min, blocks.max(job)), diagnostics);
     objects::check(job, diagnostics);
     numbered::check(job, &blocks, diagnostics);
     safety::check_readonly(job, policy, diagnostics);

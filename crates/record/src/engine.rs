@@ -126,6 +126,7 @@ engines! {
     Splice: "splice", "splice and vmsplice through a pipe", OneByOne, Data;
     Net: "net", "a TCP, UDP or UNIX socket", OneByOne, Socket;
     Netsplice: "netsplice", "net with splice", OneByOne, Socket;
+    Rdma: "rdma", "memory of another host by RDMA, or messages to it", Queued, Socket;
     Cpuio: "cpuio", "computes, does no I/O", OneByOne, Time;
     Falloc: "falloc", "fallocate, no data", OneByOne, Space;
     Ftruncate: "ftruncate", "ftruncate, no data", OneByOne, Space;
@@ -165,11 +166,10 @@ impl UnbuiltEngine {
 
 const ON_A_MOUNT: &str = "mount it and take ioengine=psync or io_uring on its files";
 const ON_A_DISK: &str = "take ioengine=io_uring on the block device";
-const MEMORY_OF_A_PEER: &str = "take ioengine=net for the network, ioengine=mmap for the memory";
+const MEMORY_OF_A_PEER: &str = "take ioengine=rdma for the network, ioengine=mmap for the memory";
 
 /// Engines of fio's that are refused by name.
 pub const UNBUILT_ENGINES: &[UnbuiltEngine] = &[
-    unbuilt("rdma", "remote memory", "an RDMA device and librdmacm").instead(MEMORY_OF_A_PEER),
     unbuilt("gfapi", "GlusterFS", "a GlusterFS volume and libgfapi").instead(ON_A_MOUNT),
     unbuilt("gfapi_async", "GlusterFS, asynchronous", "a GlusterFS volume and libgfapi")
         .instead(ON_A_MOUNT),
@@ -308,6 +308,6 @@ mod tests {
                 assert!(UNBUILT_ENGINES.iter().all(|unbuilt| unbuilt.name != *name), "{name}");
             }
         }
-        assert_eq!(Engine::named("rdma"), None);
+        assert_eq!(Engine::named("gfapi"), None);
     }
 }

@@ -4,6 +4,7 @@
 use super::case::Case;
 use super::image::Device;
 use super::layers;
+use super::rdma;
 use std::fmt::Write;
 
 /// Modules of their devices.
@@ -190,6 +191,30 @@ refused --ioengine=io_uring_cmd --rw=write --bs=4k --size=64k --dataplacement=fd
 grep -q 'no flexible data placement' /tmp/refused",
     },
     Case {
+        name: "io_uring_cmd-compare",
+        proves: "verify_mode=compare: the device finds the block that was changed",
+        is_long: false,
+        steps: "D=/dev/ng3n1
+pattern() { run --ioengine=io_uring_cmd --bs=4k --size=1m --iodepth=8 --verify=pattern \\
+  --verify_pattern=0xfa7403%o --verify_mode=compare \"$@\"; }
+pattern --rw=randwrite
+grep -q 'rwts: total=256,256,0' /tmp/out
+pattern --rw=read --fixedbufs
+printf x | dd of=/dev/nvme3n1 bs=1 seek=$((77 * 4096 + 5)) conv=fsync
+fails pattern --rw=read >/tmp/refused 2>&1
+cat /tmp/refused /tmp/out | tr -s ' \\n' ' ' | grep -q 'NVMe status 0x285 (compare failed)'
+# Only that block differs.
+fails pattern --rw=read --continue_on_error=all >/tmp/refused 2>&1
+cat /tmp/refused /tmp/out | tr -s ' \\n' ' ' | grep -q 'refused a command: NVMe status 0x285'
+refused --ioengine=io_uring_cmd --rw=write --bs=4k --size=4k --verify=crc32c --verify_mode=compare \\
+  2>/tmp/refused
+grep -q 'give verify=pattern' /tmp/refused
+D=/dev/ng3n2
+pattern --rw=write --pi_act=0 --md_per_io_size=64
+fails pattern --rw=write 2>/tmp/refused
+grep -q 'give pi_act=0' /tmp/refused",
+    },
+    Case {
         name: "io_uring_cmd-pi",
         proves: "protection information in separate metadata: by the device and by the host",
         is_long: false,
@@ -321,6 +346,33 @@ grep -q 'zone resets' /tmp/out
 run --ioengine=io_uring_cmd --zonemode=zbd --rw=trim --bs=4m --size=16m",
     },
     Case {
+        name: "io_uring_cmd-append",
+        proves: "zone_append: data lies where completions say; another writer's append is found",
+        is_long: false,
+        steps: "D=/dev/ng3n5
+append() { run --ioengine=io_uring_cmd --zonemode=zbd --zone_append=1 \"$@\"; }
+append --rw=randwrite --bs=64k --size=16m --iodepth=4 --verify=crc32c --max_open_zones=4
+append --rw=write --bs=128k --size=16m --loops=2 --buffer_pattern=0x5a --write_iolog=/tmp/iolog
+[ $(grep -c ' write ' /tmp/iolog) = 256 ]
+tr '\\0' '\\132' </dev/zero | head -c 131072 >/tmp/pattern
+dd if=/dev/nvme3n5 of=/tmp/read bs=131072 skip=127 count=1 iflag=direct
+cmp /tmp/read /tmp/pattern
+append --rw=trim --bs=4m --size=16m
+# While one waits, another appends to the same zone.
+(fathom run --name=slow --allow-destroy=$D --filename=$D --ioengine=io_uring_cmd --zonemode=zbd \\
+  --zone_append=1 --rw=write --bs=64k --size=4m --number_ios=16 --thinktime=500ms >/tmp/slow 2>&1 \\
+  && echo passed >>/tmp/slow) &
+sleep 4
+# Which finds the other as well if both append at once.
+append --rw=write --bs=64k --size=4m --number_ios=1 >/dev/null || true
+wait
+cat /tmp/slow
+fails grep -q passed /tmp/slow
+tr -s ' \\n' ' ' </tmp/slow | grep -q 'another program writes to it'
+refused --ioengine=io_uring_cmd --zone_append=1 --rw=write --bs=4k --size=4k 2>/tmp/refused
+grep -q 'set zonemode=zbd' /tmp/refused",
+    },
+    Case {
         name: "sg-queue",
         proves: "an sg device: writes in a queue of 32, read back and verified, FUA, hipri",
         is_long: false,
@@ -396,7 +448,7 @@ zbd --rw=trim --bs=4m --size=16m",
 
 /// The cases of engines come last, for the last of them changes the SCSI disk.
 fn all() -> impl Iterator<Item = &'static Case> {
-    layers::CASES.iter().chain(CASES)
+    layers::CASES.iter().chain(rdma::CASES).chain(CASES)
 }
 
 /// The cases to run.

@@ -125,7 +125,9 @@ fn copy(path: &Path, guest: &Path) -> Result<()> {
     let parent = path.parent().and_then(|parent| parent.strip_prefix("/").ok());
     let place = guest.join(parent.with_context(|| format!("{} is no file", path.display()))?);
     fs::create_dir_all(&place)?;
-    shell(guest, &format!("cp -a '{}' '{}'", path.display(), place.display()))?;
+    // A link to a file becomes the file.
+    let follow = if path.is_file() { "L" } else { "" };
+    shell(guest, &format!("cp -a{follow} '{}' '{}'", path.display(), place.display()))?;
     if path.is_file() { libraries(path, guest) } else { Ok(()) }
 }
 

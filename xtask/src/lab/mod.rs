@@ -9,6 +9,7 @@ mod health;
 mod image;
 mod layers;
 mod monitor;
+mod rdma;
 
 use crate::cargo;
 use anyhow::{Context, Result, ensure};
@@ -54,9 +55,9 @@ pub fn run(root: &Path, options: &Options) -> Result<()> {
     let content = Content {
         program: &program,
         script: &script,
-        modules: &[MODULES, engines::MODULES].concat(),
-        tools: engines::TOOLS,
-        files: &[],
+        modules: &[MODULES, engines::MODULES, rdma::MODULES].concat(),
+        tools: &[engines::TOOLS, rdma::TOOLS].concat(),
+        files: &rdma::FILES.iter().map(PathBuf::from).collect::<Vec<_>>(),
         devices: engines::DEVICES,
     };
     let parts = parts(&boot(&root.join("target/lab"), &content)?);

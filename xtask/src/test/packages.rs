@@ -78,6 +78,12 @@ const NEEDED: &[Package] = &[
     Package { name: "busybox-static", program: "busybox" },
     Package { name: "cpio", program: "cpio" },
     Package { name: "kmod", program: "depmod" },
+    // Soft RoCE in the guest: the libraries and their provider.
+    Package { name: "librdmacm1", program: "/usr/lib/x86_64-linux-gnu/librdmacm.so.1" },
+    Package {
+        name: "ibverbs-providers",
+        program: "/usr/lib/x86_64-linux-gnu/libibverbs/librxe-rdmav34.so",
+    },
     // Compile the BPF programs, list what is loaded, and count what they count.
     Package { name: "clang", program: "clang" },
     Package { name: "llvm", program: "llvm-strip" },

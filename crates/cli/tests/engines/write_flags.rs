@@ -53,7 +53,7 @@ fn fua_writes_are_done_and_a_fua_read_is_said_to_be_none() {
 fn what_needs_an_engine_that_is_not_built_says_what_it_needs() {
     let directory = scratch();
     for (options, needs) in [
-        ("--ioengine=rdma", "librdmacm"),
+        ("--ioengine=xnvme", "libxnvme"),
         ("--ioengine=io_uring_cmd --read_mode=verify", "ioengine=sg sends them"),
     ] {
         let options: Vec<&str> = options.split(' ').collect();

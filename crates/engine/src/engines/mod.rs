@@ -24,6 +24,7 @@ pub mod priority;
 pub mod psync;
 pub mod pvsync;
 pub mod pvsync2;
+pub mod rdma;
 mod ring;
 pub mod sg;
 pub mod space;
@@ -76,6 +77,7 @@ pub fn visit_ring<V: RingVisitor>(queue: &Queue, visitor: V) -> V::Output {
         Engine::Sg | Engine::Libzbc => visitor.visit_general::<sg::Sg, true>(),
         Engine::IoUringCmd => visitor.visit_general::<io_uring_cmd::IoUringCmd, true>(),
         Engine::Nbd => visitor.visit_general::<nbd::Nbd, true>(),
+        Engine::Rdma => visitor.visit_general::<rdma::Rdma, true>(),
         Engine::Http => visitor.visit_general::<http::Http, true>(),
         engine if engine.is_store() => visitor.visit_general::<store::StoreRing, true>(),
         _ => visitor.visit_general::<SyncRing, false>(),

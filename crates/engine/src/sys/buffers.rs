@@ -34,6 +34,11 @@ impl Slots {
     pub fn slot(&self, slot: u32) -> *mut u8 {
         self.base.as_ptr().wrapping_add(slot as usize * self.stride)
     }
+
+    /// Bytes from one buffer to the next.
+    pub fn stride(&self) -> usize {
+        self.stride
+    }
 }
 
 // SAFETY: these are addresses only; dereferencing them is unsafe by itself.

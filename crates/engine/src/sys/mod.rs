@@ -15,6 +15,7 @@ pub mod mtd;
 pub mod nvme;
 pub mod poll;
 pub mod posix_aio;
+pub mod rdma;
 pub mod scsi;
 pub mod space;
 pub mod stores;

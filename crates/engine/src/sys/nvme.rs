@@ -103,17 +103,23 @@ pub(super) struct Passthrough {
     pub result: u32,
 }
 
-/// I/O MANAGEMENT RECEIVE: reads the reclaim unit handles of a namespace into `data`, which changes
-/// nothing. EOPNOTSUPP if the device refuses.
-pub fn reclaim_unit_handles(device: BorrowedFd<'_>, data: &mut [u8]) -> io::Result<()> {
-    let mut command = Passthrough {
+/// I/O MANAGEMENT RECEIVE of the reclaim unit handle status (management operation 1) into `data`. Its
+/// dword 11 counts dwords from 0.
+fn handle_status(namespace: u32, data: &mut [u8]) -> Passthrough {
+    Passthrough {
         opcode: 0x12,
-        namespace: namespace_id(device)?,
+        namespace,
         address: data.as_mut_ptr() as u64,
         length: data.len() as u32,
         words: [1, data.len() as u32 / 4 - 1, 0, 0, 0, 0],
         ..Passthrough::default()
-    };
+    }
+}
+
+/// I/O MANAGEMENT RECEIVE: reads the reclaim unit handles of a namespace into `data`, which changes
+/// nothing. EOPNOTSUPP if the device refuses.
+pub fn reclaim_unit_handles(device: BorrowedFd<'_>, data: &mut [u8]) -> io::Result<()> {
+    let mut command = handle_status(namespace_id(device)?, data);
     let argument = &raw mut command;
     // SAFETY: the kernel reads and writes one command, and writes at most `length` bytes to `data`.
     let status = retry(|| unsafe {
@@ -129,6 +135,14 @@ pub fn reclaim_unit_handles(device: BorrowedFd<'_>, data: &mut [u8]) -> io::Resu
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn reclaim_unit_handles_are_asked_for_as_specified() {
+        let mut data = [0; 4112];
+        let command = handle_status(3, &mut data);
+        assert_eq!((command.opcode, command.namespace, command.length), (0x12, 3, 4112));
+        assert_eq!(command.words, [1, 1027, 0, 0, 0, 0]);
+    }
 
     #[test]
     fn a_command_lies_where_the_driver_reads_it() {

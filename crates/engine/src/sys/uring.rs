@@ -464,6 +464,20 @@ impl<const WIDE: bool> Uring<WIDE> {
         unsafe { slot.read() }
     }
 
+    /// The second half of completion `index` of those ready, which only wide rings have: the 64-bit
+    /// result of an NVMe command.
+    #[inline(always)]
+    pub fn peek_result(&self, index: u32) -> u64 {
+        if !WIDE {
+            return 0;
+        }
+        let head = Self::load(self.cq_head, Ordering::Relaxed);
+        let index = (head.wrapping_add(index) & self.cq_mask) as usize * Self::STEP + 1;
+        let slot = self.cqes.wrapping_add(index).cast::<u64>();
+        // SAFETY: as in `peek`; entries of wide rings have 32 bytes, of which these are the third 8.
+        unsafe { slot.read() }
+    }
+
     /// Gives `count` completions back to the kernel.
     #[inline(always)]
     pub fn advance(&mut self, count: u32) {

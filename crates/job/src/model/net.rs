@@ -25,7 +25,27 @@ pub struct Net {
     pub window: u64,
     /// `mss`, in bytes; 0: the system's.
     pub mss: u64,
+    /// `bindname`.
+    pub bind: Option<String>,
+    /// `verb`.
+    pub verb: RdmaVerb,
 }
+
+/// `verb`: what the connecting side of the rdma engine does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RdmaVerb {
+    /// Writes memory of the other side.
+    #[default]
+    Write,
+    /// Reads it.
+    Read,
+    /// Sends messages.
+    Send,
+    /// Receives them.
+    Recv,
+}
+
+named!(RdmaVerb: Write "write", Read "read", Send "send", Recv "recv");
 
 /// `protocol`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

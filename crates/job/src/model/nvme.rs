@@ -7,6 +7,10 @@ use super::named::named;
 pub struct NvmeOptions {
     /// `write_mode`.
     pub write_mode: NvmeWriteMode,
+    /// `verify_mode`.
+    pub verify_mode: NvmeVerifyMode,
+    /// `zone_append`: writes are Zone Append commands.
+    pub zone_append: bool,
     /// `md_per_io_size`: bytes of separate metadata of an I/O.
     pub metadata_bytes: u64,
     /// `pi_act`: the device makes and checks protection information.
@@ -29,6 +33,8 @@ impl Default for NvmeOptions {
     fn default() -> Self {
         NvmeOptions {
             write_mode: NvmeWriteMode::Write,
+            verify_mode: NvmeVerifyMode::Read,
+            zone_append: false,
             metadata_bytes: 0,
             pi_act: true,
             checks: ProtectionChecks::default(),
@@ -53,6 +59,16 @@ pub enum NvmeWriteMode {
     Zeroes,
     /// Verify.
     Verify,
+}
+
+/// `verify_mode`: the command that a verifying read becomes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NvmeVerifyMode {
+    /// Read.
+    #[default]
+    Read,
+    /// Compare.
+    Compare,
 }
 
 /// `pi_chk`: which protection information is checked.
@@ -125,6 +141,7 @@ pub enum PlacementSelect {
 }
 
 named!(NvmeWriteMode: Write "write", Uncor "uncor", Zeroes "zeroes", Verify "verify");
+named!(NvmeVerifyMode: Read "read", Compare "compare");
 named!(DataPlacement: None "none", Fdp "fdp", Streams "streams");
 named!(PlacementSelect: RoundRobin "roundrobin", Random "random", Scheme "scheme");
 

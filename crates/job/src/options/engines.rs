@@ -3,8 +3,7 @@
 use super::Group::Engine;
 use super::field::field;
 use super::row::{
-    DEVICE_CHECKS, NO_MAX, PASSTHROUGH, boolean, choice, flag, int, ints, rows, same, text,
-    unbuilt, value,
+    NO_MAX, PASSTHROUGH, boolean, choice, flag, int, ints, rows, same, text, unbuilt, value,
 };
 use super::{Choice, OptionDef, set};
 use crate::model::ProtectionChecks;
@@ -37,6 +36,9 @@ const WRITE_MODES: &[Choice] = &[
 
 const READ_MODES: &[Choice] =
     &[value("read", "plain reads"), value("verify", "verify"), value("compare", "compare")];
+
+const VERIFY_MODES: &[Choice] =
+    &[value("read", "plain reads"), value("compare", "compares, which move no data to the host")];
 
 const SG_MODES: &[Choice] = &[
     value("write", "WRITE"),
@@ -221,8 +223,23 @@ pub(super) const LOCAL: &[OptionDef] = rows! {
 
     /// NVMe command that a verifying read becomes
     ///
-    /// io_uring_cmd only: data is read back, or the device compares it with what it is sent.
-    "verify_mode" => choice(Engine, READ_MODES).of(URINGS).default("read").needs(DEVICE_CHECKS),
+    /// io_uring_cmd only: data is read back, or the device compares it with what it is sent. A compare
+    /// needs verify=pattern, for the content must be known before the I/O.
+    "verify_mode" => choice(Engine, VERIFY_MODES)
+        .of(URINGS)
+        .default("read")
+        .sets(field!(queue.options.nvme.verify_mode))
+        .recorded(),
+
+    /// Write by Zone Append commands
+    ///
+    /// io_uring_cmd with zonemode=zbd on a zoned namespace: the device chooses the place within a zone
+    /// and tells it. Each zone has one append in flight. One that ends at another place than the
+    /// write pointer says is an error: another program writes to the zone. Not an option of fio's.
+    "zone_append" => boolean(Engine)
+        .of(&["io_uring_cmd"])
+        .sets(field!(queue.options.nvme.zone_append))
+        .recorded(),
 
     /// Kind of command passed through
     ///
@@ -463,19 +480,20 @@ pub(super) const REMOTE: &[OptionDef] = rows! {
 
     /// Address to bind to
     ///
-    /// Address of the local RDMA device the connection is made from; any device without it.
-    "bindname" => text(Engine)
-        .of(&["rdma"])
-        .needs("the rdma engine (an RDMA device and librdmacm)"),
+    /// Name or address of the local RDMA device: the side that listens listens there only, the other
+    /// connects from there. Any device without it.
+    "bindname" => text(Engine).of(&["rdma"]).sets(field!(queue.options.net.bind)),
 
     /// RDMA verb
     ///
-    /// Both sides must match: send on one side needs recv on the other.
+    /// Of the side that connects; the side that listens goes by it. write and read move data between the
+    /// buffers of both sides without the CPU of the other; send and recv are messages.
     "verb" => choice(Engine, VERBS)
         .alias(&["proto"])
         .of(&["rdma"])
         .default("write")
-        .needs("the rdma engine (an RDMA device and librdmacm)"),
+        .sets(field!(queue.options.net.verb))
+        .recorded(),
 
     /// URL of the server and its options
     ///

@@ -17,9 +17,6 @@ pub(super) const MICROSECOND: Nanos = Nanos(1_000);
 /// What options of SCSI commands of io_uring_cmd need.
 pub(super) const PASSTHROUGH: &str =
     "SCSI commands through io_uring, which Linux does not pass; ioengine=sg sends them";
-/// What `verify_mode` needs.
-pub(super) const DEVICE_CHECKS: &str =
-    "a phase in which the device checks the data; reads are checked by fathom";
 
 /// The access of an option that does not change a job.
 const NO_ACCESS: Access = Access { set: |_, _| Ok(()), get: None };

@@ -1,6 +1,6 @@
 //! One end of a connection.
 
-use job::Protocol;
+use job::{Protocol, RdmaVerb};
 
 /// A worker's end of a connection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,12 +27,23 @@ pub struct Socket {
     pub mss: u32,
     /// Whether data is sent with splice and vmsplice.
     pub splices: bool,
+    /// What only RDMA has; `None` for sockets.
+    pub rdma: Option<RdmaUse>,
+}
+
+/// How a worker uses RDMA.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RdmaUse {
+    /// The verb, if this side connects.
+    pub verb: RdmaVerb,
+    /// Name or address of the local device.
+    pub bind: Option<String>,
 }
 
 impl Socket {
     /// Its name in messages: "tcp:127.0.0.1:8888", "unix:/tmp/socket".
     pub fn label(&self) -> String {
-        let protocol = self.protocol.name();
+        let protocol = if self.rdma.is_some() { "rdma" } else { self.protocol.name() };
         match (&self.host, self.protocol) {
             (Some(path), Protocol::Unix) => format!("{protocol}:{path}"),
             (Some(host), _) => format!("{protocol}:{host}:{}", self.port),

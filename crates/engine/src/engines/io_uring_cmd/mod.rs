@@ -4,17 +4,20 @@
 mod namespace;
 mod placement;
 mod protection;
+mod status;
 
 use super::io_uring::{Features, open_ring};
 use super::priority::IoPriorities;
 use super::{Completion, Queued, Ring, RingSetup, borrow};
 use crate::hot::op::{Op, OpKind};
+use crate::sources::verified::ExpectedBlocks;
 use crate::sys::nvme::{Command, DataForm};
 use crate::sys::uring::{Uring, sqe};
 use namespace::Namespace;
 use placement::Directives;
 use plan::{NvmeOptions, NvmeWriteMode};
 use protection::Protection;
+use status::{describe, errno_of};
 use std::io;
 use std::os::fd::RawFd;
 use std::time::Duration;
@@ -24,10 +27,12 @@ const FLUSH: u8 = 0x00;
 const WRITE: u8 = 0x01;
 const READ: u8 = 0x02;
 const WRITE_UNCORRECTABLE: u8 = 0x04;
+const COMPARE: u8 = 0x05;
 const WRITE_ZEROES: u8 = 0x08;
 const DATASET_MANAGEMENT: u8 = 0x09;
 const VERIFY: u8 = 0x0c;
 const ZONE_MANAGEMENT_SEND: u8 = 0x79;
+const ZONE_APPEND: u8 = 0x7d;
 /// Zone send action: reset.
 const RESET_ZONE: u32 = 4;
 /// Bits of dword 12.
@@ -47,6 +52,8 @@ pub struct IoUringCmd {
     priorities: Option<IoPriorities>,
     ring: Uring<true>,
     files: Vec<Target>,
+    /// Bytes of a zone of each file whose writes are appended to zones.
+    zones: Vec<u64>,
     /// Must not move: vectored commands point into it.
     vectors: Box<[libc::iovec]>,
     fixed: bool,
@@ -54,6 +61,8 @@ pub struct IoUringCmd {
     force_async: u64,
     issued: u64,
     options: NvmeOptions,
+    /// What the device compares its blocks with.
+    expected: Option<ExpectedBlocks>,
     protection: Protection,
     read_fua: bool,
     write_fua: bool,
@@ -78,11 +87,13 @@ struct Target {
     fd: RawFd,
     namespace: Namespace,
     directives: Option<Directives>,
+    /// Bytes of a zone; 0 unless writes are appended to zones.
+    zone: u64,
 }
 
 impl Target {
     fn closed() -> Target {
-        Target { fd: -1, namespace: Namespace::default(), directives: None }
+        Target { fd: -1, namespace: Namespace::default(), directives: None, zone: 0 }
     }
 }
 
@@ -108,6 +119,8 @@ impl Ring for IoUringCmd {
             priorities: (!priorities.is_none()).then_some(priorities),
             ring,
             files: setup.files.iter().map(|_| Target::closed()).collect(),
+            zones: zones(setup),
+            expected: ExpectedBlocks::new(setup.worker),
             vectors,
             fixed: options.fixedbufs,
             vectored: options.nonvectored == Some(false),
@@ -140,6 +153,7 @@ impl Ring for IoUringCmd {
                 fd,
                 namespace: Namespace::of(borrow(fd))?,
                 directives: Directives::new(&self.options.placement, fd)?,
+                zone: self.zones.get(file as usize).copied().unwrap_or(0),
             },
             _ => Target::closed(),
         };
@@ -207,7 +221,8 @@ impl Ring for IoUringCmd {
             }
             for index in 0..ready {
                 let entry = self.ring.peek(index);
-                self.complete(entry.user_data as u32, entry.result);
+                let placed = self.ring.peek_result(index);
+                self.complete(entry.user_data as u32, entry.result, placed);
             }
             self.ring.advance(ready);
         }
@@ -236,40 +251,62 @@ impl IoUringCmd {
             let text = format!("{path} has separate metadata: give md_per_io_size={needed}");
             return Err(io::Error::other(text));
         }
+        if namespace.protection > 0 && self.expected.is_some() && self.options.pi_act {
+            let text = format!(
+                "{path} has protection information, which the device does not make for a compare: \
+                 give pi_act=0"
+            );
+            return Err(io::Error::other(text));
+        }
+        if namespace.protection > 0 && self.options.zone_append {
+            let text = format!(
+                "{path} has protection information, whose reference tags need the place of a write \
+                 beforehand: leave zone_append out"
+            );
+            return Err(io::Error::other(text));
+        }
         Ok(())
     }
 
     /// The command of a read or write, and whether data goes with it.
     fn transfer(&mut self, slot: u32, op: &Op, unit: u64) -> (Command, bool) {
+        let compares = self.expect(slot, op);
         let options = &self.options;
         let target = &mut self.files[op.file as usize];
         let namespace = &target.namespace;
-        let (first, count) = (op.offset / unit, op.length / unit);
+        let count = op.length / unit;
         let mut flags = 0;
         let mut directive = 0;
         let (opcode, has_data) = match (op.kind, options.write_mode) {
+            (OpKind::Read, _) if compares => (COMPARE, true),
             (OpKind::Read, _) => (READ, true),
+            (_, NvmeWriteMode::Write) if target.zone > 0 => (ZONE_APPEND, true),
             (_, NvmeWriteMode::Write) => (WRITE, true),
             (_, NvmeWriteMode::Zeroes) => (WRITE_ZEROES, false),
             (_, NvmeWriteMode::Uncor) => (WRITE_UNCORRECTABLE, false),
             (_, NvmeWriteMode::Verify) => (VERIFY, false),
         };
         match opcode {
-            READ if self.read_fua => flags |= FUA,
-            WRITE if self.write_fua => flags |= FUA,
+            READ | COMPARE if self.read_fua => flags |= FUA,
+            WRITE | ZONE_APPEND if self.write_fua => flags |= FUA,
             WRITE_ZEROES if options.deallocates => flags |= DEALLOCATE_ZEROES,
             _ => {}
         }
-        if opcode == WRITE
+        if matches!(opcode, WRITE | ZONE_APPEND)
             && let Some(directives) = &mut target.directives
         {
-            let (kind, identifier) = directives.next(op.offset);
-            flags |= kind << 20;
-            directive = u32::from(identifier) << 16;
+            let (kind, identifier) = directives.words(op.offset);
+            flags |= kind;
+            directive = identifier;
         }
+        // An append names the zone alone.
+        let first = match opcode {
+            ZONE_APPEND => op.offset / target.zone * target.zone / unit,
+            _ => op.offset / unit,
+        };
         let mut words = [first as u32, (first >> 32) as u32, 0, directive, 0, 0];
         if namespace.protection > 0 && opcode != WRITE_UNCORRECTABLE {
-            flags |= self.protect(slot, op, first, &mut words);
+            flags |= self.protect(slot, op, opcode, &mut words);
         }
         words[2] = flags | (count.saturating_sub(1) as u32 & 0xffff);
         let namespace = &self.files[op.file as usize].namespace;
@@ -285,9 +322,23 @@ impl IoUringCmd {
         (Command { opcode, namespace: namespace.id, metadata, data, words }, has_data)
     }
 
+    /// Puts what the device should hold into the buffer, if the device is to compare it.
+    fn expect(&mut self, slot: u32, op: &Op) -> bool {
+        let Some(expected) = self.expected.as_mut().filter(|expected| expected.compares(op)) else {
+            return false;
+        };
+        let buffer = self.vectors[slot as usize].iov_base.cast::<u8>();
+        // SAFETY: the slot's buffer is as long as the largest block, lives as long as the ring, and
+        // belongs to this I/O until it is done (contract of `Ring`).
+        let data = unsafe { std::slice::from_raw_parts_mut(buffer, op.length as usize) };
+        expected.fill(data, op.offset);
+        true
+    }
+
     /// Flags of protection information; makes it where the host does.
-    fn protect(&mut self, slot: u32, op: &Op, first: u64, words: &mut [u32; 6]) -> u32 {
+    fn protect(&mut self, slot: u32, op: &Op, opcode: u8, words: &mut [u32; 6]) -> u32 {
         let namespace = &self.files[op.file as usize].namespace;
+        let first = u64::from(words[0]) | u64::from(words[1]) << 32;
         let checks = self.options.checks;
         let mut flags = if self.options.pi_act { PRACT } else { 0 };
         flags |= if checks.guard { CHECK_GUARD } else { 0 };
@@ -301,8 +352,8 @@ impl IoUringCmd {
             }
         }
         words[5] = u32::from(self.options.tag_mask) << 16 | u32::from(self.options.tag);
-        let makes = op.kind == OpKind::Write && self.options.write_mode == NvmeWriteMode::Write;
-        if !self.options.pi_act && makes && self.holds_tuples(op, slot) {
+        if !self.options.pi_act && matches!(opcode, WRITE | COMPARE) && self.holds_tuples(op, slot)
+        {
             let buffer = self.vectors[slot as usize].iov_base.cast::<u8>();
             // SAFETY: the slot's buffer is as long as the largest block, lives as long as the ring,
             // and belongs to this I/O until it is done (contract of `Ring`).
@@ -406,11 +457,15 @@ impl IoUringCmd {
         }
     }
 
-    /// A command has ended: with 0, a status of NVMe, or a negative errno.
-    fn complete(&mut self, slot: u32, status: i32) {
+    /// A command has ended: with 0, a status of NVMe, or a negative errno. `placed` is the first block
+    /// of an append.
+    fn complete(&mut self, slot: u32, status: i32, placed: u64) {
         let op = self.ops[slot as usize];
         let errno = match status {
-            0 => self.check_read(slot, &op).err().unwrap_or(0),
+            0 => {
+                let ended = self.check_read(slot, &op).and_then(|()| self.check_place(&op, placed));
+                ended.err().unwrap_or(0)
+            }
             1.. => {
                 let failed = self.failed.get_or_insert_with(|| (describe(status as u32), 0));
                 failed.1 += 1;
@@ -454,67 +509,38 @@ impl IoUringCmd {
         })
     }
 
+    /// Checks that an append went to the write pointer, which the offset of the I/O is.
+    fn check_place(&mut self, op: &Op, placed: u64) -> Result<(), i32> {
+        let target = &self.files[op.file as usize];
+        let unit = u64::from(target.namespace.unit(self.options.pi_act)).max(1);
+        let appends = op.kind == OpKind::Write && target.zone > 0;
+        if !appends || placed == op.offset / unit {
+            return Ok(());
+        }
+        let text = format!(
+            "an append went to block {placed}, the write pointer of the zone was at {}: another \
+             program writes to it",
+            op.offset / unit
+        );
+        self.failed.get_or_insert((text, 0)).1 += 1;
+        Err(libc::EBUSY)
+    }
+
     fn drop_returned(&mut self) {
         self.completions.drain(..self.returned);
         self.returned = 0;
     }
 }
 
+/// Bytes of a zone of each file, if writes are appended to zones.
+fn zones(setup: &RingSetup<'_>) -> Vec<u64> {
+    let zoned = setup.worker.zbd.as_ref().filter(|_| setup.options.nvme.zone_append);
+    zoned.map_or(Vec::new(), |zbd| zbd.files.iter().map(|file| file.size).collect())
+}
+
 /// The buffer of separate metadata; empty if metadata is in the data.
 fn separate<'a>(namespace: &Namespace, metadata: &'a mut [u8]) -> &'a mut [u8] {
     if namespace.extended { &mut [] } else { metadata }
-}
-
-/// Status code type and status code, without the bits beside them.
-const fn code(status: u32) -> u32 {
-    status & 0x7ff
-}
-
-fn describe(status: u32) -> String {
-    let name = match code(status) {
-        0x001 => "invalid opcode",
-        0x002 => "invalid field",
-        0x004 => "data transfer error",
-        0x006 => "internal error",
-        0x00b => "invalid namespace or format",
-        0x01c => "sanitize in progress",
-        0x080 => "block out of range",
-        0x081 => "capacity exceeded",
-        0x082 => "namespace not ready",
-        0x180 => "conflicting attributes",
-        0x181 => "invalid protection information",
-        0x182 => "write to a read-only range",
-        0x1b8 => "zone boundary",
-        0x1b9 => "zone is full",
-        0x1bc => "invalid zone write",
-        0x1bd => "too many active zones",
-        0x1be => "too many open zones",
-        0x280 => "write fault",
-        0x281 => "unrecovered read error",
-        0x282 => "guard check failed",
-        0x283 => "application tag check failed",
-        0x284 => "reference tag check failed",
-        0x285 => "compare failed",
-        0x286 => "access denied",
-        0x287 => "block was never written",
-        _ => "no name known",
-    };
-    format!("NVMe status {:#05x} ({name})", code(status))
-}
-
-fn errno_of(status: u32) -> i32 {
-    match code(status) {
-        0x001 => libc::EOPNOTSUPP,
-        0x002 | 0x00b | 0x080 | 0x180 | 0x181 | 0x1b8 | 0x1bc => libc::EINVAL,
-        0x081 | 0x1b9 => libc::ENOSPC,
-        0x182 => libc::EROFS,
-        0x1bd => libc::EOVERFLOW,
-        0x1be => libc::ETOOMANYREFS,
-        0x281 | 0x287 => libc::ENODATA,
-        0x282..=0x285 => libc::EILSEQ,
-        0x286 => libc::EACCES,
-        _ => libc::EIO,
-    }
 }
 
 /// Bytes of a namespace as the engine counts them, with metadata that lies in the data.

@@ -100,12 +100,17 @@ impl Namespace {
 pub fn placement_identifiers(device: BorrowedFd<'_>) -> io::Result<Vec<u16>> {
     let mut page = vec![0; 16 + 32 * 128];
     reclaim_unit_handles(device, &mut page)?;
+    Ok(identifiers(&page))
+}
+
+/// Those in a page of Reclaim Unit Handle Status.
+fn identifiers(page: &[u8]) -> Vec<u16> {
     let count = usize::from(u16::from_le_bytes([page[14], page[15]])).min(128);
     let one = |index: usize| {
         let at = 16 + 32 * index;
         u16::from_le_bytes([page[at], page[at + 1]])
     };
-    Ok((0..count).map(one).collect())
+    (0..count).map(one).collect()
 }
 
 #[cfg(test)]
@@ -138,6 +143,17 @@ mod tests {
         assert!(extended.extended && extended.protection_first);
         assert_eq!((extended.unit(false), extended.separate(false)), (4104, 0));
         assert_eq!(extended.unit(true), 4096);
+    }
+
+    #[test]
+    fn placement_identifiers_are_read_from_their_descriptors() {
+        let mut page = vec![0; 16 + 32 * 128];
+        assert!(identifiers(&page).is_empty());
+        page[14] = 3;
+        for (index, identifier) in [0x0100u16, 2, 0x0203].into_iter().enumerate() {
+            page[16 + 32 * index..][..2].copy_from_slice(&identifier.to_le_bytes());
+        }
+        assert_eq!(identifiers(&page), [0x0100, 2, 0x0203]);
     }
 
     #[test]

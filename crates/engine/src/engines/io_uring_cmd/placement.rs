@@ -60,8 +60,14 @@ impl Directives {
         Ok(Some(Directives { kind, identifiers, select, scheme, next: 0, random }))
     }
 
+    /// Bits of dwords 12 and 13 of a write at `offset`: DTYPE (23:20) and DSPEC (31:16).
+    pub fn words(&mut self, offset: u64) -> (u32, u32) {
+        let (kind, identifier) = self.next(offset);
+        (kind << 20, u32::from(identifier) << 16)
+    }
+
     /// Directive type and identifier of a write at `offset`.
-    pub fn next(&mut self, offset: u64) -> (u32, u16) {
+    fn next(&mut self, offset: u64) -> (u32, u16) {
         let count = self.identifiers.len();
         let index = match self.select {
             PlacementSelect::RoundRobin => {
@@ -122,6 +128,15 @@ mod tests {
         let mut by_offset = directives(PlacementSelect::Scheme);
         let taken = [0, 99, 100, 500].map(|offset| by_offset.next(offset).1);
         assert_eq!(taken, [8, 8, 9, 7]);
+    }
+
+    #[test]
+    fn directives_lie_where_the_specification_has_them() {
+        let mut placed = directives(PlacementSelect::RoundRobin);
+        assert_eq!(placed.words(0), (0x0020_0000, 0x0007_0000));
+        assert_eq!(placed.words(0), (0x0020_0000, 0x0008_0000));
+        let mut streams = Directives { kind: STREAMS, ..directives(PlacementSelect::Scheme) };
+        assert_eq!(streams.words(100), (0x0010_0000, 0x0009_0000));
     }
 
     #[test]

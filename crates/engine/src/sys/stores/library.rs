@@ -84,13 +84,13 @@ pub(super) fn c_string(text: &str) -> Result<CString, String> {
 
 /// A table of functions of a library, with the types of its header.
 macro_rules! functions {
-    ($table:ident { $($name:ident: fn($($argument:ty),*) $(-> $answer:ty)?;)* }) => {
-        struct $table {
-            $($name: unsafe extern "C" fn($($argument),*) $(-> $answer)?,)*
+    ($visible:vis $table:ident { $($name:ident: fn($($argument:ty),*) $(-> $answer:ty)?;)* }) => {
+        $visible struct $table {
+            $($visible $name: unsafe extern "C" fn($($argument),*) $(-> $answer)?,)*
         }
 
         impl $table {
-            fn load(library: super::library::Library) -> Result<$table, String> {
+            $visible fn load(library: $crate::sys::stores::library::Library) -> Result<$table, String> {
                 Ok($table {
                     // SAFETY: the types are those of the library's header.
                     $($name: unsafe { library.function(stringify!($name))? },)*
@@ -99,7 +99,7 @@ macro_rules! functions {
         }
     };
 }
-pub(super) use functions;
+pub(in crate::sys) use functions;
 
 #[cfg(test)]
 mod tests {

@@ -290,7 +290,7 @@ fn engines_that_work() {
         assert_eq!(one("ioengine", text).queue.engine, engine);
     }
     refused("ioengine", &["null:x", "windows"]);
-    for name in ["rdma", "windowsaio", "external:/tmp/engine.so"] {
+    for name in ["gfapi", "windowsaio", "external:/tmp/engine.so"] {
         assert_eq!(one("ioengine", name).unmet.len(), 1, "{name}");
     }
     let def = find_engine("io_uring", "nonvectored").unwrap();
