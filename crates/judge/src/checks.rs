@@ -50,7 +50,7 @@ mod unhealthy_device;
 mod unsigned_content;
 mod virtual_device;
 
-pub use check::{Check, How, Look, Proof};
+pub use check::{Check, CheckFunction, How, Proof};
 pub use env_changed::{Difference, environment_differences};
 
 use crate::case::Case;
@@ -115,10 +115,10 @@ const FOR_IMPORTS: [&str; 3] = [errors::CHECK.id, too_few_samples::CHECK.id, too
 
 /// The findings of all checks, the most severe first, within one severity in the order of [`ALL`].
 /// Equal findings about several jobs are merged.
-pub(crate) fn look(case: &Case) -> Vec<Finding> {
+pub(crate) fn findings_of_run(case: &Case) -> Vec<Finding> {
     if let Some(fleet) = &case.record.fleet {
         // Each rank looks at its own host; the sum of all ranks does not fit the evidence of one host.
-        let own = ALL.iter().filter(|check| matches!(check.look, Look::Fleet(_)));
+        let own = ALL.iter().filter(|check| matches!(check.function, CheckFunction::Fleet(_)));
         let own = own.flat_map(|check| check.findings(case));
         return arranged(own.chain(findings_of_ranks(fleet)));
     }
@@ -183,9 +183,9 @@ const AT_THE_END: &[&str] = &[
     noisy_neighbour::CHECK.id,
 ];
 
-/// The findings about a run in progress, in the order of [`look`].
-pub(crate) fn look_so_far(case: &Case) -> Vec<Finding> {
-    let mut findings = look(case);
+/// The findings about a run in progress, in the order of [`findings_of_run`].
+pub(crate) fn findings_so_far(case: &Case) -> Vec<Finding> {
+    let mut findings = findings_of_run(case);
     findings.retain(|finding| !AT_THE_END.contains(&finding.check));
     findings
 }
@@ -193,16 +193,16 @@ pub(crate) fn look_so_far(case: &Case) -> Vec<Finding> {
 /// The findings of checks that read a whole set: whether repeats agree. Findings about single runs are
 /// not included.
 pub fn over_set(set: &RecordSet) -> Vec<Finding> {
-    arranged(ALL.iter().flat_map(|check| match check.look {
-        Look::Set(look) => look(set),
+    arranged(ALL.iter().flat_map(|check| match check.function {
+        CheckFunction::Set(check) => check(set),
         _ => Vec::new(),
     }))
 }
 
 /// The findings of checks that compare two runs: whether both ran in the same environment.
 pub fn over_pair(earlier: &RunRecord, later: &RunRecord) -> Vec<Finding> {
-    arranged(ALL.iter().flat_map(|check| match check.look {
-        Look::Pair(look) => look(earlier, later),
+    arranged(ALL.iter().flat_map(|check| match check.function {
+        CheckFunction::Pair(check) => check(earlier, later),
         _ => Vec::new(),
     }))
 }

@@ -1,6 +1,6 @@
 //! docs/CHECKS.md: what the checks say of themselves.
 
-use judge::checks::{ALL, Check, FORMER_IDS, How, Look};
+use judge::checks::{ALL, Check, CheckFunction, FORMER_IDS, How};
 use record::Sentence;
 
 const HEAD: &str = "\
@@ -44,11 +44,11 @@ pub fn markdown() -> String {
 }
 
 fn section(check: &Check) -> String {
-    let looks_at = match check.look {
-        Look::Part(_) | Look::Data(_) | Look::Run(_) => "each run",
-        Look::Fleet(_) => "each run of several ranks",
-        Look::Set(_) => "runs that repeat each other",
-        Look::Pair(_) => "an earlier and a later run that are compared",
+    let looks_at = match check.function {
+        CheckFunction::Part(_) | CheckFunction::Data(_) | CheckFunction::Run(_) => "each run",
+        CheckFunction::Fleet(_) => "each run of several ranks",
+        CheckFunction::Set(_) => "runs that repeat each other",
+        CheckFunction::Pair(_) => "an earlier and a later run that are compared",
     };
     let cause = Sentence::from(check.cause).to_string();
     let remedy = (check.remedy)().to_string();

@@ -22,10 +22,10 @@ pub(super) const CHECK: Check = Check {
         "checks/machine.rs::writeback_from_before_is_background_work",
         "checks/machine.rs::a_disk_of_ones_own_has_no_neighbour",
     ),
-    look: Look::Run(look),
+    function: CheckFunction::Run(check),
 };
 
-fn look(case: &Case) -> Vec<Finding> {
+fn check(case: &Case) -> Vec<Finding> {
     let traffic = traffic::of(case);
     let traffic = traffic.as_ref();
     let found = activity(case)

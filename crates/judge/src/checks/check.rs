@@ -24,7 +24,7 @@ pub struct Check {
     /// The tests that prove it.
     pub proof: Proof,
     /// The check itself: at most one finding for each job, or one for the run.
-    pub look: Look,
+    pub function: CheckFunction,
 }
 
 impl Check {
@@ -47,12 +47,16 @@ impl Check {
 
     /// Its findings about one run.
     pub(super) fn findings(&self, case: &Case) -> Vec<Finding> {
-        match self.look {
-            Look::Part(look) => case.parts.iter().filter_map(|part| look(case, part)).collect(),
-            Look::Data(look) => case.data_parts().filter_map(|part| look(case, part)).collect(),
-            Look::Run(look) => look(case),
-            Look::Fleet(look) => case.record.fleet.iter().flat_map(look).collect(),
-            Look::Set(_) | Look::Pair(_) => Vec::new(),
+        match self.function {
+            CheckFunction::Part(check) => {
+                case.parts.iter().filter_map(|part| check(case, part)).collect()
+            }
+            CheckFunction::Data(check) => {
+                case.data_parts().filter_map(|part| check(case, part)).collect()
+            }
+            CheckFunction::Run(check) => check(case),
+            CheckFunction::Fleet(check) => case.record.fleet.iter().flat_map(check).collect(),
+            CheckFunction::Set(_) | CheckFunction::Pair(_) => Vec::new(),
         }
     }
 
@@ -75,7 +79,7 @@ impl Check {
     }
 
     /// A finding about one job.
-    pub(super) fn about(
+    pub(super) fn finding_for(
         &self,
         part: &Part,
         severity: Severity,
@@ -87,7 +91,7 @@ impl Check {
 
 /// The function of a check, by what it reads.
 #[derive(Clone, Copy)]
-pub enum Look {
+pub enum CheckFunction {
     /// Each job of a run.
     Part(fn(&Case, &Part) -> Option<Finding>),
     /// Each job of a run that moves data of files or devices.

@@ -26,10 +26,10 @@ pub(super) const CHECK: Check = Check {
         "checks/time.rs::filling_every_buffer_anew_is_the_clients_work",
         "checks/time.rs::a_paced_job_without_a_stall_omits_nothing",
     ),
-    look: Look::Data(about),
+    function: CheckFunction::Data(check),
 };
 
-fn about(case: &Case, part: &Part) -> Option<Finding> {
+fn check(case: &Case, part: &Part) -> Option<Finding> {
     payload(case, part).or_else(|| lag(part))
 }
 
@@ -68,7 +68,7 @@ fn payload(case: &Case, part: &Part) -> Option<Finding> {
         Figure::new("mean latency", latency, "ns"),
         Figure::new("queue depth in use", (1.0 - unused) * 100.0, "percent"),
     ];
-    Some(CHECK.about(part, severity, text).figures(figures).cause(cause).remedy(remedy))
+    Some(CHECK.finding_for(part, severity, text).figures(figures).cause(cause).remedy(remedy))
 }
 
 /// The work an option asks for, as cause and remedy.
@@ -138,7 +138,13 @@ fn lag(part: &Part) -> Option<Finding> {
     let remedy =
         choose(["cpus_allowed"]).ending("to give each worker its own CPU").or(raise(["numjobs"])
             .ending(format!("to spread {} IOPS over more workers", count(part.iops()))));
-    Some(CHECK.about(part, Severity::Warning, text).figures(figures).cause(cause).remedy(remedy))
+    Some(
+        CHECK
+            .finding_for(part, Severity::Warning, text)
+            .figures(figures)
+            .cause(cause)
+            .remedy(remedy),
+    )
 }
 
 #[cfg(test)]

@@ -25,10 +25,10 @@ pub(super) const CHECK: Check = Check {
         "checks/data.rs::zeros_on_a_layer_that_compresses_are_found",
         "checks/data.rs::random_content_on_a_layer_that_compresses_is_clean",
     ),
-    look: Look::Data(about),
+    function: CheckFunction::Data(check),
 };
 
-fn about(case: &Case, part: &Part) -> Option<Finding> {
+fn check(case: &Case, part: &Part) -> Option<Finding> {
     written(case, part).or_else(|| read(case, part))
 }
 
@@ -74,11 +74,11 @@ fn written(case: &Case, part: &Part) -> Option<Finding> {
         Some(what) => {
             let text = option.text(format!(" writes content that {what} compresses"));
             let cause = format!("{what} stores fewer bytes than it receives");
-            CHECK.about(part, Severity::Warning, text).cause(cause)
+            CHECK.finding_for(part, Severity::Warning, text).cause(cause)
         }
         None => {
             let text = option.text(" makes the content compressible: a disk that compresses internally stores fewer bytes");
-            CHECK.about(part, Severity::Note, text)
+            CHECK.finding_for(part, Severity::Note, text)
         }
     })
 }
@@ -102,7 +102,13 @@ fn read(case: &Case, part: &Part) -> Option<Finding> {
     let remedy = set("rw", "write")
         .and(set("refill_buffers", 1))
         .ending("to write random content before reading it");
-    Some(CHECK.about(part, Severity::Warning, text).figures(figures).cause(cause).remedy(remedy))
+    Some(
+        CHECK
+            .finding_for(part, Severity::Warning, text)
+            .figures(figures)
+            .cause(cause)
+            .remedy(remedy),
+    )
 }
 
 #[cfg(test)]

@@ -21,10 +21,10 @@ pub(super) const CHECK: Check = Check {
         "enable keep-alive in the server or proxy, or raise its limit of requests for each connection; otherwise read the latency as that of clients that reconnect".into()
     },
     proof: Proof::recorded("connections_for_every_request_are_told", "kept_connections_are_silent"),
-    look: Look::Part(about),
+    function: CheckFunction::Part(check),
 };
 
-fn about(_: &Case, part: &Part) -> Option<Finding> {
+fn check(_: &Case, part: &Part) -> Option<Finding> {
     let exchange = part.metrics.exchange.as_ref()?;
     let sent: u64 = exchange.requests.iter().map(|request| request.sent).sum();
     let in_flight = u64::from(part.metrics.depth.requested.max(1)) * part.workers.len() as u64;
@@ -49,7 +49,7 @@ fn about(_: &Case, part: &Part) -> Option<Finding> {
         Figure::new("connections made", exchange.connections as f64, "count"),
         Figure::new("requests", sent as f64, "count"),
     ];
-    Some(CHECK.about(part, severity, text).figures(figures))
+    Some(CHECK.finding_for(part, severity, text).figures(figures))
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ pub(super) const CHECK: Check = Check {
         "checks/time.rs::a_stall_shows_in_the_response_and_not_in_the_service",
         "checks/time.rs::a_paced_job_without_a_stall_omits_nothing",
     ),
-    look: Look::Part(about),
+    function: CheckFunction::Part(check),
 };
 
 /// One histogram of a direction over all workers.
@@ -45,7 +45,7 @@ fn all(
     merged(part.workers.iter().filter_map(|job| pick(&job.results[direction].latency)))
 }
 
-fn about(_: &Case, part: &Part) -> Option<Finding> {
+fn check(_: &Case, part: &Part) -> Option<Finding> {
     let apart = |direction| {
         let response = all(part, direction, |latency| latency.response.as_ref())?;
         let service = all(part, direction, |latency| latency.clat.as_ref())?;
@@ -73,7 +73,13 @@ fn about(_: &Case, part: &Part) -> Option<Finding> {
         Figure::new("response latency p99", late as f64, "ns"),
         Figure::new("latest behind the schedule", lag.unwrap_or(0) as f64, "ns"),
     ];
-    Some(CHECK.about(part, Severity::Warning, text).figures(figures).cause(cause).remedy(remedy))
+    Some(
+        CHECK
+            .finding_for(part, Severity::Warning, text)
+            .figures(figures)
+            .cause(cause)
+            .remedy(remedy),
+    )
 }
 
 /// I/Os whose response took longer than twice this completion latency.

@@ -27,10 +27,10 @@ pub(super) const CHECK: Check = Check {
         "checks/cpu.rs::a_job_that_never_waits_is_cpu_bound",
         "checks/cpu.rs::a_job_that_waits_for_its_disk_is_not_cpu_bound",
     ),
-    look: Look::Part(about),
+    function: CheckFunction::Part(check),
 };
 
-fn about(case: &Case, part: &Part) -> Option<Finding> {
+fn check(case: &Case, part: &Part) -> Option<Finding> {
     // A job that only computes has no other limit.
     let does_io = part.medium() != Medium::Time;
     does_io.then(|| worker(case, part).or_else(|| kernel(case, part))).flatten()
@@ -84,7 +84,7 @@ fn worker(case: &Case, part: &Part) -> Option<Finding> {
     ];
     let cause = nature.map_or_else(|| cause(part, user > system), Sentence::from);
     let remedy = nature.map_or_else(|| remedy(part), |_| in_nature(part));
-    Some(CHECK.about(part, severity, text).figures(figures).cause(cause).remedy(remedy))
+    Some(CHECK.finding_for(part, severity, text).figures(figures).cause(cause).remedy(remedy))
 }
 
 /// Why the workload implies a busy CPU; `None` if it does not.
@@ -184,7 +184,13 @@ fn kernel(case: &Case, part: &Part) -> Option<Finding> {
         "spread the device's interrupts over the CPUs (/proc/irq/N/smp_affinity_list)",
     )
     .also(raise(["numjobs"]).and(own_cpus()).ending("to spread the workers"));
-    Some(CHECK.about(part, Severity::Warning, text).figures(figures).cause(cause).remedy(remedy))
+    Some(
+        CHECK
+            .finding_for(part, Severity::Warning, text)
+            .figures(figures)
+            .cause(cause)
+            .remedy(remedy),
+    )
 }
 
 #[cfg(test)]

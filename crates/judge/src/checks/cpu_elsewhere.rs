@@ -22,14 +22,14 @@ pub(super) const CHECK: Check = Check {
         "checks/cpu.rs::what_helpers_use_is_told_and_agrees_with_the_system",
         "checks/cpu.rs::what_workers_use_agrees_with_the_system",
     ),
-    look: Look::Run(look),
+    function: CheckFunction::Run(check),
 };
 
-fn look(case: &Case) -> Vec<Finding> {
-    about(case).into_iter().collect()
+fn check(case: &Case) -> Vec<Finding> {
+    finding(case).into_iter().collect()
 }
 
-fn about(case: &Case) -> Option<Finding> {
+fn finding(case: &Case) -> Option<Finding> {
     let jobs: Vec<&JobRecord> = case.record.jobs.iter().filter(|job| job.elapsed.0 > 0).collect();
     let from = jobs.iter().map(|job| job.started).min()?;
     let to = jobs.iter().map(|job| job.ended).max()?;

@@ -25,10 +25,10 @@ pub(super) const CHECK: Check = Check {
         "checks/cpu.rs::a_job_that_shares_its_cpu_is_starved",
         "checks/cpu.rs::a_job_that_waits_for_its_disk_is_not_starved",
     ),
-    look: Look::Part(about),
+    function: CheckFunction::Part(check),
 };
 
-fn about(case: &Case, part: &Part) -> Option<Finding> {
+fn check(case: &Case, part: &Part) -> Option<Finding> {
     let counted = || part.workers.iter().filter(|job| job.cpu.run_delay.is_some());
     let delay = counted().filter_map(|job| job.cpu.run_delay).map(|d| d.0).sum::<u64>() as f64;
     let window = counted().map(|job| (job.ended - job.started).0).sum::<u64>();
@@ -86,7 +86,7 @@ fn about(case: &Case, part: &Part) -> Option<Finding> {
         Figure::new("waiting for a CPU an I/O", each, "ns"),
         Figure::new("share of the mean latency", of_latency * 100.0, "percent"),
     ];
-    Some(CHECK.about(part, severity, text).figures(figures).cause(cause).remedy(remedy))
+    Some(CHECK.finding_for(part, severity, text).figures(figures).cause(cause).remedy(remedy))
 }
 
 /// What kept the workers off the CPUs, and what to do about that.

@@ -27,10 +27,10 @@ pub(super) const CHECK: Check = Check {
         "checks/depth.rs::depth_beyond_the_knee_only_queues",
         "checks/depth.rs::an_asynchronous_engine_reaches_its_depth",
     ),
-    look: Look::Data(about),
+    function: CheckFunction::Data(check),
 };
 
-fn about(case: &Case, part: &Part) -> Option<Finding> {
+fn check(case: &Case, part: &Part) -> Option<Finding> {
     against_others(case, part)
         .or_else(|| beyond_the_queue(case, part))
         .or_else(|| beyond_the_knee(case, part))
@@ -81,7 +81,7 @@ fn beyond_the_queue(case: &Case, part: &Part) -> Option<Finding> {
         ];
         let ending = format!("to the depth of the application, {room:.0} or less");
         let remedy = lower(["iodepth"]).ending(ending);
-        CHECK.about(part, Severity::Warning, text).figures(figures).remedy(remedy)
+        CHECK.finding_for(part, Severity::Warning, text).figures(figures).remedy(remedy)
     })
 }
 
@@ -116,7 +116,7 @@ fn beyond_the_knee(case: &Case, part: &Part) -> Option<Finding> {
         "to the depth of the application; a depth of about {:.0} keeps this device busy",
         knee.round()
     ));
-    Some(CHECK.about(part, severity, text).figures(figures).remedy(remedy))
+    Some(CHECK.finding_for(part, severity, text).figures(figures).remedy(remedy))
 }
 
 /// A job that differs from this one in a smaller depth only, and gave as much with less waiting.
@@ -150,7 +150,7 @@ fn against_others(case: &Case, part: &Part) -> Option<Finding> {
         Figure::new("median latency", waited, "ns"),
     ];
     let remedy = set("iodepth", other.metrics.depth.requested);
-    Some(CHECK.about(part, Severity::Warning, text).figures(figures).remedy(remedy))
+    Some(CHECK.finding_for(part, Severity::Warning, text).figures(figures).remedy(remedy))
 }
 
 fn same_but_depth(one: &Part, other: &Part) -> bool {

@@ -22,10 +22,10 @@ pub(super) const CHECK: Check = Check {
         "checks/depth.rs::a_synchronous_engine_reaches_no_depth",
         "checks/depth.rs::an_asynchronous_engine_reaches_its_depth",
     ),
-    look: Look::Data(about),
+    function: CheckFunction::Data(check),
 };
 
-fn about(_: &Case, part: &Part) -> Option<Finding> {
+fn check(_: &Case, part: &Part) -> Option<Finding> {
     let workload = &part.first().workload;
     let depth = &part.metrics.depth;
     let requested = f64::from(depth.requested);
@@ -56,7 +56,13 @@ fn about(_: &Case, part: &Part) -> Option<Finding> {
         Figure::new("I/Os in flight", depth.achieved_mean, "count"),
         Figure::new("iodepth", requested, "count"),
     ];
-    Some(CHECK.about(part, Severity::Warning, text).figures(figures).cause(cause).remedy(remedy))
+    Some(
+        CHECK
+            .finding_for(part, Severity::Warning, text)
+            .figures(figures)
+            .cause(cause)
+            .remedy(remedy),
+    )
 }
 
 /// Linux does buffered libaio I/O within io_submit, whatever is queued behind it; what waits there
@@ -72,7 +78,7 @@ fn one_by_one(part: &Part) -> Finding {
     let figures = [Figure::new("iodepth", f64::from(part.metrics.depth.requested), "count")];
     let remedy = set("direct", 1).or(set("ioengine", "io_uring"));
     let cause = "libaio is asynchronous only with O_DIRECT";
-    CHECK.about(part, Severity::Warning, text).figures(figures).cause(cause).remedy(remedy)
+    CHECK.finding_for(part, Severity::Warning, text).figures(figures).cause(cause).remedy(remedy)
 }
 
 fn why(part: &Part) -> (Sentence, Remedy) {

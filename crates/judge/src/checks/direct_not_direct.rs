@@ -22,10 +22,10 @@ pub(super) const CHECK: Check = Check {
         "checks/cache.rs::direct_writes_that_leave_pages_in_the_cache_are_not_direct",
         "checks/cache.rs::a_cold_direct_read_is_clean",
     ),
-    look: Look::Data(about),
+    function: CheckFunction::Data(check),
 };
 
-fn about(case: &Case, part: &Part) -> Option<Finding> {
+fn check(case: &Case, part: &Part) -> Option<Finding> {
     // A copy may use O_DIRECT for one side only; the other side fills the cache.
     let workload = &part.first().workload;
     if ![Direction::Read, Direction::Write].iter().all(|way| workload.is_direct_in(*way)) {
@@ -58,7 +58,7 @@ fn about(case: &Case, part: &Part) -> Option<Finding> {
             size(grown as f64)
         );
         let figures = [Figure::new("growth of the page cache", grown as f64, "bytes")];
-        CHECK.about(part, Severity::Warning, text).figures(figures)
+        CHECK.finding_for(part, Severity::Warning, text).figures(figures)
     })
 }
 

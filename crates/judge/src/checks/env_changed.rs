@@ -26,7 +26,7 @@ pub(super) const CHECK: Check = Check {
         "each_difference_is_told_with_both_values",
         "runs_on_the_same_machine_differ_in_nothing",
     ),
-    look: Look::Pair(look),
+    function: CheckFunction::Pair(check),
 };
 
 /// Something that was not the same in two runs.
@@ -98,7 +98,7 @@ fn unknown_on_a_side(earlier: &RunRecord, later: &RunRecord) -> Vec<Difference> 
     }
 }
 
-fn look(earlier: &RunRecord, later: &RunRecord) -> Vec<Finding> {
+fn check(earlier: &RunRecord, later: &RunRecord) -> Vec<Finding> {
     let differences = environment_differences(earlier, later);
     if differences.is_empty() {
         return Vec::new();

@@ -22,19 +22,19 @@ pub(super) const CHECK: Check = Check {
         "checks/errors.rs::errors_are_told_by_kind_with_their_place",
         "checks/errors.rs::a_run_without_errors_says_nothing",
     ),
-    look: Look::Run(look),
+    function: CheckFunction::Run(check),
 };
 
 /// Also of jobs that did not come as far as their first I/O, which are no part of the case.
-fn look(case: &Case) -> Vec<Finding> {
+fn check(case: &Case) -> Vec<Finding> {
     let mut by_job: BTreeMap<u32, Vec<&JobRecord>> = BTreeMap::new();
     for job in &case.record.jobs {
         by_job.entry(job.job).or_default().push(job);
     }
-    by_job.into_values().filter_map(|workers| about(&workers)).collect()
+    by_job.into_values().filter_map(|workers| check_job(&workers)).collect()
 }
 
-fn about(workers: &[&JobRecord]) -> Option<Finding> {
+fn check_job(workers: &[&JobRecord]) -> Option<Finding> {
     let mut kinds = unit::errors(workers);
     kinds.sort_by_key(|kind| std::cmp::Reverse(kind.count));
     let worst = kinds.first()?;

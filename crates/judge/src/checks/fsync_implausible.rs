@@ -20,10 +20,10 @@ pub(super) const CHECK: Check = Check {
         "check the mount options and the power protection of the cache; test with a power cut before you rely on it".into()
     },
     proof: Proof::recorded("a_flush_faster_than_its_medium", "a_flush_that_takes_its_time"),
-    look: Look::Data(about),
+    function: CheckFunction::Data(check),
 };
 
-fn about(case: &Case, part: &Part) -> Option<Finding> {
+fn check(case: &Case, part: &Part) -> Option<Finding> {
     let latency =
         crate::metrics::latency::merged(part.workers.iter().map(|job| &job.sync.latency))?;
     // sync_file_range promises no flush.
@@ -63,7 +63,7 @@ fn about(case: &Case, part: &Part) -> Option<Finding> {
             if disk.rotational == Some(true) { "spinning disk" } else { "flash disk" }
         ),
     };
-    Some(CHECK.about(part, Severity::Warning, text).figures(figures))
+    Some(CHECK.finding_for(part, Severity::Warning, text).figures(figures))
 }
 
 /// A virtual disk that answers flushes faster than a command to flash and back takes. A note, since the
@@ -79,7 +79,7 @@ fn answered_without_medium(part: &Part, disk: &DeviceFacts, median: f64) -> Find
                  may be protected against a power cut. The guest cannot tell which";
     let remedy = "check the cache mode of the disk on its host; until then do not take the figure for that \
                   of durable writes";
-    CHECK.about(part, Severity::Note, text).cause(cause).remedy(remedy)
+    CHECK.finding_for(part, Severity::Note, text).cause(cause).remedy(remedy)
 }
 
 /// The least time a disk takes to make something durable; 0 where that is not known.

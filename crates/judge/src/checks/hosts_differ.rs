@@ -20,13 +20,13 @@ pub(super) const CHECK: Check = Check {
         "other_kernels_and_mounts_are_told",
         "other_kernels_and_mounts_are_told",
     ),
-    look: Look::Fleet(look),
+    function: CheckFunction::Fleet(check),
 };
 
 /// What is compared, as text.
 type Property = fn(&RankRecord) -> String;
 
-fn look(fleet: &Fleet) -> Vec<Finding> {
+fn check(fleet: &Fleet) -> Vec<Finding> {
     let ranks: Vec<&RankRecord> =
         fleet.ranks.iter().filter(|rank| rank.state == RankState::Ran).collect();
     let properties: [(&str, Property); 3] = [

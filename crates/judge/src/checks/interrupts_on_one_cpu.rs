@@ -26,10 +26,10 @@ pub(super) const CHECK: Check = Check {
         "a_busy_cpu_with_all_interrupts_is_named",
         "interrupts_that_spread_or_are_few_are_fine",
     ),
-    look: Look::Part(about),
+    function: CheckFunction::Part(check),
 };
 
-fn about(case: &Case, part: &Part) -> Option<Finding> {
+fn check(case: &Case, part: &Part) -> Option<Finding> {
     case.disks_of(part).into_iter().find_map(|disk| disk_of(case, part, disk))
 }
 
@@ -60,7 +60,7 @@ fn disk_of(case: &Case, part: &Part, disk: &DeviceFacts) -> Option<Finding> {
         Figure::new("of them on one CPU", share * 100.0, "percent"),
         Figure::new("that CPU busy", busy * 100.0, "percent"),
     ];
-    Some(CHECK.about(part, severity, text).figures(figures))
+    Some(CHECK.finding_for(part, severity, text).figures(figures))
 }
 
 /// Interrupts of a disk on each CPU between the samples around the part that looked at them, and

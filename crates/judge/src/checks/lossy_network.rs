@@ -20,14 +20,14 @@ pub(super) const CHECK: Check = Check {
         "look at the counters of the interfaces and switches on the way, and run again".into()
     },
     proof: Proof::recorded("segments_and_calls_sent_again_are_told", "a_few_are_not_told"),
-    look: Look::Run(look),
+    function: CheckFunction::Run(check),
 };
 
-fn look(case: &Case) -> Vec<Finding> {
-    case.record.evidence.network.iter().filter_map(about).collect()
+fn check(case: &Case) -> Vec<Finding> {
+    case.record.evidence.network.iter().filter_map(check_network).collect()
 }
 
-fn about(network: &NetworkUse) -> Option<Finding> {
+fn check_network(network: &NetworkUse) -> Option<Finding> {
     let calls = || network.nfs.iter();
     let kinds = [
         ("TCP segments", network.segments_again, network.segments),

@@ -22,10 +22,10 @@ pub(super) const CHECK: Check = Check {
         "checks/durability.rs::writes_smaller_than_a_block_are_misaligned",
         "checks/durability.rs::synchronised_writes_are_durable",
     ),
-    look: Look::Data(about),
+    function: CheckFunction::Data(check),
 };
 
-fn about(case: &Case, part: &Part) -> Option<Finding> {
+fn check(case: &Case, part: &Part) -> Option<Finding> {
     partition(case, part).or_else(|| read_back(case, part)).or_else(|| small(case, part))
 }
 
@@ -44,7 +44,7 @@ fn partition(case: &Case, part: &Part) -> Option<Finding> {
         );
         let cause = format!("the partition was created without alignment to the {what}s below");
         let remedy = moved(start.0, partition, disk);
-        Some(CHECK.about(part, severity, text).cause(cause).remedy(remedy))
+        Some(CHECK.finding_for(part, severity, text).cause(cause).remedy(remedy))
     })
 }
 
@@ -124,7 +124,7 @@ fn read_back(case: &Case, part: &Part) -> Option<Finding> {
             Figure::new("bytes written", written as f64, "bytes"),
             Figure::new("bytes the disk read", read as f64, "bytes"),
         ];
-        CHECK.about(part, Severity::Warning, text).figures(figures)
+        CHECK.finding_for(part, Severity::Warning, text).figures(figures)
     })
 }
 
@@ -164,7 +164,7 @@ fn small(case: &Case, part: &Part) -> Option<Finding> {
     );
     let virtual_only = case.disks_of(part).iter().all(|disk| disk.is_virtual);
     let severity = if virtual_only { Severity::Note } else { Severity::Warning };
-    Some(CHECK.about(part, severity, text))
+    Some(CHECK.finding_for(part, severity, text))
 }
 
 #[cfg(test)]

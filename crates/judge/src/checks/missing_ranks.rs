@@ -20,10 +20,10 @@ pub(super) const CHECK: Check = Check {
         "fleet/mpi.rs::a_rank_that_is_killed_or_refuses_is_named_and_the_rest_is_reported",
         "fleet/mpi.rs::ranks_make_one_measurement",
     ),
-    look: Look::Fleet(look),
+    function: CheckFunction::Fleet(check),
 };
 
-fn look(fleet: &Fleet) -> Vec<Finding> {
+fn check(fleet: &Fleet) -> Vec<Finding> {
     let mut found = Vec::new();
     let in_state = |state| {
         let of_state = |rank: &&RankRecord| rank.state == state;

@@ -46,14 +46,14 @@ pub(super) const CHECK: Check = Check {
     cause: "the filesystem is mounted with this option",
     remedy: || "mount it as in production, and keep the options equal between runs".into(),
     proof: Proof::recorded("options_that_cost_durability_warn", "usual_options_are_silent"),
-    look: Look::Run(look),
+    function: CheckFunction::Run(check),
 };
 
-fn look(case: &Case) -> Vec<Finding> {
-    case.data_parts().flat_map(|part| about(case, part)).collect()
+fn check(case: &Case) -> Vec<Finding> {
+    case.data_parts().flat_map(|part| check_job(case, part)).collect()
 }
 
-fn about(case: &Case, part: &Part) -> Vec<Finding> {
+fn check_job(case: &Case, part: &Part) -> Vec<Finding> {
     let writes = part.ios(Direction::Write) > 0;
     let mut found = Vec::new();
     for filesystem in case.filesystems_of(part) {
@@ -63,7 +63,7 @@ fn about(case: &Case, part: &Part) -> Vec<Finding> {
             let told = !QUIET.contains(name) && (writes || READING.contains(name));
             if here && matters && told {
                 let text = format!("{} is mounted with {name}: {effect}", filesystem.mount_point);
-                found.push(CHECK.about(part, *severity, text));
+                found.push(CHECK.finding_for(part, *severity, text));
             }
         }
     }

@@ -23,10 +23,10 @@ pub(super) const CHECK: Check = Check {
         "checks/data.rs::holes_and_blank_devices_were_never_written",
         "checks/cache.rs::a_cold_direct_read_is_clean",
     ),
-    look: Look::Run(look),
+    function: CheckFunction::Run(check),
 };
 
-fn look(case: &Case) -> Vec<Finding> {
+fn check(case: &Case) -> Vec<Finding> {
     let reading = case.data_parts().filter(|part| part.ios(Direction::Read) > 0);
     reading.flat_map(|part| [of_files(case, part), of_devices(case, part)]).flatten().collect()
 }
@@ -83,7 +83,7 @@ fn of_files(case: &Case, part: &Part) -> Option<Finding> {
         percent(share)
     );
     let figures = [Figure::new("bytes never written", blank, "bytes")];
-    Some(CHECK.about(part, Severity::Warning, text).figures(figures))
+    Some(CHECK.finding_for(part, Severity::Warning, text).figures(figures))
 }
 
 fn of_devices(case: &Case, part: &Part) -> Option<Finding> {
@@ -101,7 +101,7 @@ fn of_devices(case: &Case, part: &Part) -> Option<Finding> {
             content.zero, content.blocks
         );
         let figures = [Figure::new("share of zero blocks", share * 100.0, "percent")];
-        CHECK.about(part, Severity::Warning, text).figures(figures)
+        CHECK.finding_for(part, Severity::Warning, text).figures(figures)
     })
 }
 

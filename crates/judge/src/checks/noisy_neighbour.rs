@@ -31,14 +31,14 @@ pub(super) const CHECK: Check = Check {
         "checks/machine.rs::another_process_on_the_disk_is_named",
         "checks/machine.rs::a_disk_of_ones_own_has_no_neighbour",
     ),
-    look: Look::Run(look),
+    function: CheckFunction::Run(check),
 };
 
-fn look(case: &Case) -> Vec<Finding> {
-    traffic::of(case).and_then(|traffic| about(case, &traffic)).into_iter().collect()
+fn check(case: &Case) -> Vec<Finding> {
+    traffic::of(case).and_then(|traffic| check_traffic(case, &traffic)).into_iter().collect()
 }
 
-fn about(case: &Case, traffic: &Traffic) -> Option<Finding> {
+fn check_traffic(case: &Case, traffic: &Traffic) -> Option<Finding> {
     let neighbours = processes(case);
     // Bytes of these processes are certainly foreign, up to the bytes that the jobs did not request.
     let on_disks = |moved: fn(&Neighbour) -> u64| -> u64 {

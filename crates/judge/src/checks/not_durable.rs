@@ -19,10 +19,10 @@ pub(super) const CHECK: Check = Check {
         "checks/durability.rs::buffered_writes_are_not_durable",
         "checks/durability.rs::synchronised_writes_are_durable",
     ),
-    look: Look::Data(about),
+    function: CheckFunction::Data(check),
 };
 
-fn about(case: &Case, part: &Part) -> Option<Finding> {
+fn check(case: &Case, part: &Part) -> Option<Finding> {
     if part.ios(Direction::Write) == 0 || part.devices.is_empty() || synchronises(case, part) {
         return None;
     }
@@ -37,13 +37,13 @@ fn about(case: &Case, part: &Part) -> Option<Finding> {
         let text = Sentence::from("buffered writes are only in memory: ")
             .sentence(&nothing.into())
             .text(format!(" (storage below: {})", class.name()));
-        return Some(CHECK.about(part, Severity::Warning, text));
+        return Some(CHECK.finding_for(part, Severity::Warning, text));
     }
     if class.keeps_completed() != Some(false) {
         return None;
     }
     let text = format!("the writes complete in a volatile cache ({})", class.name());
-    Some(CHECK.about(part, Severity::Note, text).cause(durability_reason(facts, file)))
+    Some(CHECK.finding_for(part, Severity::Note, text).cause(durability_reason(facts, file)))
 }
 
 /// Whether what the job wrote is made durable, at the latest at its end.

@@ -25,10 +25,10 @@ pub(super) const CHECK: Check = Check {
         "checks/time.rs::a_throttle_in_the_middle_of_a_run_is_not_steady",
         "checks/time.rs::a_run_of_enough_intervals_is_not_too_short",
     ),
-    look: Look::Part(about),
+    function: CheckFunction::Part(check),
 };
 
-fn about(case: &Case, part: &Part) -> Option<Finding> {
+fn check(case: &Case, part: &Part) -> Option<Finding> {
     let slots = slots(&part.workers, &Direction::ALL);
     if slots.len() < SLOTS_MIN {
         return None;
@@ -148,7 +148,7 @@ fn finding(case: &Case, part: &Part, course: &Course, of: Of, when: Option<u64>)
         }
     };
     let cause = cause(case, part, worse);
-    CHECK.about(part, course.severity, text).figures(figures).cause(cause).remedy(remedy)
+    CHECK.finding_for(part, course.severity, text).figures(figures).cause(cause).remedy(remedy)
 }
 
 fn cause(case: &Case, part: &Part, worse: bool) -> Sentence {

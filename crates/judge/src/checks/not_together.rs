@@ -21,14 +21,14 @@ pub(super) const CHECK: Check = Check {
         "oracle/aggregates.rs::chained_jobs_of_one_report_have_the_bandwidth_they_had",
         "oracle/aggregates.rs::extremes_of_a_report_come_from_what_all_did_at_one_time",
     ),
-    look: Look::Run(look),
+    function: CheckFunction::Run(check),
 };
 
-fn look(case: &Case) -> Vec<Finding> {
-    report_units(case.record).iter().filter_map(|workers| about(workers)).collect()
+fn check(case: &Case) -> Vec<Finding> {
+    report_units(case.record).iter().filter_map(|workers| check_job(workers)).collect()
 }
 
-fn about(workers: &[&JobRecord]) -> Option<Finding> {
+fn check_job(workers: &[&JobRecord]) -> Option<Finding> {
     let windows = busy(workers, &Direction::ALL);
     let (any, all, longest) = (union_ns(&windows), common_ns(&windows), longest_ns(&windows));
     let chained = longest * 11 < any * 10;

@@ -17,13 +17,13 @@ pub(super) const CHECK: Check = Check {
         "checks/cache.rs::workers_that_read_the_same_blocks_are_told",
         "checks/cache.rs::a_cold_direct_read_is_clean",
     ),
-    look: Look::Data(about),
+    function: CheckFunction::Data(check),
 };
 
 /// More pairs than this are not looked at: the first show what there is to see.
 const WORKERS_MAX: usize = 64;
 
-fn about(_: &Case, part: &Part) -> Option<Finding> {
+fn check(_: &Case, part: &Part) -> Option<Finding> {
     let apart = part.setting("shared_cursor").is_some();
     if part.ios(Direction::Read) == 0 || part.devices.is_empty() || apart {
         return None;
@@ -42,7 +42,7 @@ fn about(_: &Case, part: &Part) -> Option<Finding> {
         if in_step { " and start at the same offset" } else { "" }
     );
     let figures = [Figure::new("bytes shared", shared as f64, "bytes")];
-    Some(CHECK.about(part, severity, text).figures(figures))
+    Some(CHECK.finding_for(part, severity, text).figures(figures))
 }
 
 fn regions(job: &JobRecord) -> impl Iterator<Item = (&str, u64, u64)> {

@@ -1,6 +1,6 @@
 //! What every check uses.
 
-pub(super) use super::check::{Check, Look, Proof, own_cpus};
+pub(super) use super::check::{Check, CheckFunction, Proof, own_cpus};
 pub(super) use crate::case::{Case, Part};
 pub(super) use crate::finding::{Figure, Finding};
 pub(super) use record::human::{count, counted, list, percent, size, time};

@@ -19,7 +19,7 @@ pub(super) const CHECK: Check = Check {
             .or("read the figure as that of a warm cache")
     },
     proof: Proof::recorded("few_objects_fetched_often_are_told", "objects_fetched_once_are_silent"),
-    look: Look::Part(about),
+    function: CheckFunction::Part(check),
 };
 
 /// Bytes of the objects of all workers, those they share once.
@@ -36,7 +36,7 @@ fn there(part: &Part) -> u64 {
     bytes
 }
 
-fn about(_: &Case, part: &Part) -> Option<Finding> {
+fn check(_: &Case, part: &Part) -> Option<Finding> {
     let exchange = part.metrics.exchange.as_ref()?;
     let gets = exchange.requests.iter().filter(|request| request.request == "GET");
     let fetched: u64 = gets.map(|request| request.bytes.0).sum();
@@ -55,7 +55,7 @@ fn about(_: &Case, part: &Part) -> Option<Finding> {
         Figure::new("bytes fetched", fetched as f64, "bytes"),
         Figure::new("bytes of the objects", there as f64, "bytes"),
     ];
-    Some(CHECK.about(part, Severity::Note, text).figures(figures))
+    Some(CHECK.finding_for(part, Severity::Note, text).figures(figures))
 }
 
 #[cfg(test)]

@@ -17,10 +17,10 @@ pub(super) const CHECK: Check = Check {
         "checks/cache.rs::a_second_run_meets_the_blocks_of_the_first",
         "checks/cache.rs::a_cold_direct_read_is_clean",
     ),
-    look: Look::Data(about),
+    function: CheckFunction::Data(check),
 };
 
-fn about(case: &Case, part: &Part) -> Option<Finding> {
+fn check(case: &Case, part: &Part) -> Option<Finding> {
     let kept = part.setting("invalidate").is_some();
     let repeats = part.setting("randseed").is_none();
     let reads = part.ios(Direction::Read) > 0;
@@ -40,7 +40,7 @@ fn about(case: &Case, part: &Part) -> Option<Finding> {
             percent(share)
         );
         let figures = [Figure::new("in the page cache before", share * 100.0, "percent")];
-        CHECK.about(part, Severity::Warning, text).figures(figures)
+        CHECK.finding_for(part, Severity::Warning, text).figures(figures)
     })
 }
 

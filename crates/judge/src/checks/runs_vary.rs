@@ -28,7 +28,7 @@ pub(super) const CHECK: Check = Check {
         "checks/machine.rs::repeats_with_a_neighbour_now_and_then_vary",
         "checks/machine.rs::repeats_at_one_rate_agree",
     ),
-    look: Look::Set(look),
+    function: CheckFunction::Set(check),
 };
 
 /// The IOPS of one job in each repeat, in the order they ran.
@@ -40,7 +40,7 @@ struct Repeats {
     iops: Vec<f64>,
 }
 
-fn look(set: &RecordSet) -> Vec<Finding> {
+fn check(set: &RecordSet) -> Vec<Finding> {
     let mut all: Vec<Repeats> = Vec::new();
     for run in &set.runs {
         let cell = run.cell_name();
@@ -58,10 +58,10 @@ fn look(set: &RecordSet) -> Vec<Finding> {
             }
         }
     }
-    all.iter().filter_map(about).collect()
+    all.iter().filter_map(check_job).collect()
 }
 
-fn about(repeats: &Repeats) -> Option<Finding> {
+fn check_job(repeats: &Repeats) -> Option<Finding> {
     let iops = &repeats.iops;
     let mean = mean(iops);
     if iops.len() < RUNS_MIN || mean <= 0.0 {

@@ -15,10 +15,10 @@ pub(super) const CHECK: Check = Check {
         "content_that_repeats_is_told_by_its_option",
         "objects_of_their_own_content_are_silent",
     ),
-    look: Look::Part(about),
+    function: CheckFunction::Part(check),
 };
 
-fn about(_: &Case, part: &Part) -> Option<Finding> {
+fn check(_: &Case, part: &Part) -> Option<Finding> {
     part.metrics.exchange.as_ref()?;
     let refilled = part.setting("refill_buffers").is_some();
     let scrambled = part.setting("scramble_buffers").filter(|_| !refilled);
@@ -26,7 +26,7 @@ fn about(_: &Case, part: &Part) -> Option<Finding> {
     let option = compressible_content(part).or(same)?;
     let puts = part.ios(Direction::Write) > 0;
     let text = option.text(" gives objects content that repeats or compresses");
-    puts.then(|| CHECK.about(part, Severity::Note, text))
+    puts.then(|| CHECK.finding_for(part, Severity::Note, text))
 }
 
 #[cfg(test)]

@@ -29,12 +29,12 @@ pub(super) const CHECK: Check = Check {
         "checks/cache.rs::reads_from_memory_are_served_from_cache",
         "checks/cache.rs::a_cold_direct_read_is_clean",
     ),
-    look: Look::Run(look),
+    function: CheckFunction::Run(check),
 };
 
-fn look(case: &Case) -> Vec<Finding> {
-    let about = |part| [in_memory(case, part), read(case, part), written(case, part)];
-    case.data_parts().flat_map(about).flatten().collect()
+fn check(case: &Case) -> Vec<Finding> {
+    let all = |part| [in_memory(case, part), read(case, part), written(case, part)];
+    case.data_parts().flat_map(all).flatten().collect()
 }
 
 fn in_memory(case: &Case, part: &Part) -> Option<Finding> {
@@ -45,7 +45,7 @@ fn in_memory(case: &Case, part: &Part) -> Option<Finding> {
     );
     let cause = "there is no storage device below this filesystem";
     let remedy = "use a directory on the storage to be measured";
-    Some(CHECK.about(part, Severity::Warning, text).cause(cause).remedy(remedy))
+    Some(CHECK.finding_for(part, Severity::Warning, text).cause(cause).remedy(remedy))
 }
 
 fn read(case: &Case, part: &Part) -> Option<Finding> {
@@ -69,7 +69,7 @@ fn read(case: &Case, part: &Part) -> Option<Finding> {
         size(moved as f64),
         percent(share)
     );
-    let finding = CHECK.about(part, Severity::Warning, text);
+    let finding = CHECK.finding_for(part, Severity::Warning, text);
     let (cause, remedy) = why(case, part, place);
     Some(finding.figures(figures(asked, moved)).cause(cause).remedy(remedy))
 }
@@ -158,7 +158,7 @@ fn written(case: &Case, part: &Part) -> Option<Finding> {
         size(moved as f64),
         percent(moved as f64 / asked as f64)
     );
-    let finding = CHECK.about(part, Severity::Warning, text).figures(figures(asked, moved));
+    let finding = CHECK.finding_for(part, Severity::Warning, text).figures(figures(asked, moved));
     if buffered_loop.is_some() {
         let (cause, remedy) = why(case, part, buffered_loop);
         return Some(Finding { cause, remedy, ..finding });

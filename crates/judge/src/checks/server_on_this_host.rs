@@ -23,7 +23,7 @@ pub(super) const CHECK: Check = Check {
         "a_server_on_loopback_is_told_with_the_cpus",
         "a_server_elsewhere_is_silent",
     ),
-    look: Look::Part(about),
+    function: CheckFunction::Part(check),
 };
 
 /// How busy all CPUs together were while a part ran, 0 to 1; `None` where it was not sampled, or for
@@ -44,7 +44,7 @@ fn of_workers(case: &Case, part: &Part) -> f64 {
     ran as f64 / (part.length().0.max(1) as f64 * cpus)
 }
 
-fn about(case: &Case, part: &Part) -> Option<Finding> {
+fn check(case: &Case, part: &Part) -> Option<Finding> {
     let exchange = part.metrics.exchange.as_ref().filter(|exchange| exchange.is_local())?;
     if exchange.requests.iter().all(|request| request.good == 0) {
         return None;
@@ -52,7 +52,7 @@ fn about(case: &Case, part: &Part) -> Option<Finding> {
     let hosts = exchange.endpoints.join(", ");
     let Some(busy) = busy(case, part) else {
         let text = format!("the server at {hosts} runs on this machine");
-        return Some(CHECK.about(part, Severity::Note, text));
+        return Some(CHECK.finding_for(part, Severity::Note, text));
     };
     let own = of_workers(case, part);
     let severity = if busy < BUSY { Severity::Note } else { Severity::Warning };
@@ -65,7 +65,7 @@ fn about(case: &Case, part: &Part) -> Option<Finding> {
         Figure::new("CPUs busy", busy * 100.0, "percent"),
         Figure::new("of them for the workers", own * 100.0, "percent"),
     ];
-    Some(CHECK.about(part, severity, text).figures(figures))
+    Some(CHECK.finding_for(part, severity, text).figures(figures))
 }
 
 #[cfg(test)]

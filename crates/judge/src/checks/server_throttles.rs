@@ -23,10 +23,10 @@ pub(super) const CHECK: Check = Check {
             .also("spread objects over more prefixes if the limit applies to a prefix")
     },
     proof: Proof::recorded("slow_down_is_told_with_its_share", "other_answers_are_silent"),
-    look: Look::Part(about),
+    function: CheckFunction::Part(check),
 };
 
-fn about(_: &Case, part: &Part) -> Option<Finding> {
+fn check(_: &Case, part: &Part) -> Option<Finding> {
     let requests = &part.metrics.exchange.as_ref()?.requests;
     let sent: u64 = requests.iter().map(|request| request.sent).sum();
     let [many, unavailable] =
@@ -54,7 +54,7 @@ fn about(_: &Case, part: &Part) -> Option<Finding> {
         count(unavailable as f64),
     );
     let figures = [Figure::new("requests rejected", share * 100.0, "percent")];
-    Some(CHECK.about(part, severity, text).figures(figures))
+    Some(CHECK.finding_for(part, severity, text).figures(figures))
 }
 
 /// Answers of this status, of requests that were repeated as well.

@@ -15,10 +15,10 @@ pub(super) const CHECK: Check = Check {
         "checks/cache.rs::reads_from_memory_are_served_from_cache",
         "checks/cache.rs::a_cold_direct_read_is_clean",
     ),
-    look: Look::Data(about),
+    function: CheckFunction::Data(check),
 };
 
-fn about(case: &Case, part: &Part) -> Option<Finding> {
+fn check(case: &Case, part: &Part) -> Option<Finding> {
     if !part.is_buffered() || part.devices.is_empty() {
         return None;
     }
@@ -43,7 +43,7 @@ fn about(case: &Case, part: &Part) -> Option<Finding> {
         Figure::new("working set", set as f64, "bytes"),
         Figure::new("memory", memory as f64, "bytes"),
     ];
-    Some(CHECK.about(part, severity, text).figures(figures).cause(cause(case, part)))
+    Some(CHECK.finding_for(part, severity, text).figures(figures).cause(cause(case, part)))
 }
 
 /// Writes between two synchronisations, at most, of a job that the page cache does not answer.

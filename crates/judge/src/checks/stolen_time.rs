@@ -18,10 +18,10 @@ pub(super) const CHECK: Check = Check {
         "measure on a host that is not oversubscribed or on an instance with dedicated CPUs, or repeat at another time and compare".into()
     },
     proof: Proof::recorded("steal_is_told_by_its_share", "a_machine_of_its_own_loses_nothing"),
-    look: Look::Part(about),
+    function: CheckFunction::Part(check),
 };
 
-fn about(case: &Case, part: &Part) -> Option<Finding> {
+fn check(case: &Case, part: &Part) -> Option<Finding> {
     let cpus = case.cpu_use(part.from, part.to);
     if part.length().0 < WINDOW_MIN_NS || cpus.is_empty() {
         return None;
@@ -41,7 +41,7 @@ fn about(case: &Case, part: &Part) -> Option<Finding> {
         Figure::new("stolen from all CPUs", mean * 100.0, "percent"),
         Figure::new("stolen from the worst CPU", most.steal * 100.0, "percent"),
     ];
-    Some(CHECK.about(part, severity, text).figures(figures))
+    Some(CHECK.finding_for(part, severity, text).figures(figures))
 }
 
 #[cfg(test)]

@@ -21,10 +21,10 @@ pub(super) const CHECK: Check = Check {
         "fleet/mpi.rs::a_rank_that_a_control_group_throttles_is_named",
         "fleet/mpi.rs::ranks_make_one_measurement",
     ),
-    look: Look::Fleet(look),
+    function: CheckFunction::Fleet(check),
 };
 
-fn look(fleet: &Fleet) -> Vec<Finding> {
+fn check(fleet: &Fleet) -> Vec<Finding> {
     let figures = fleet_figures(fleet).into_iter();
     let stragglers: Vec<Straggler> = figures.flat_map(|figures| figures.stragglers).collect();
     let Some(first) = stragglers.first() else { return Vec::new() };

@@ -30,10 +30,10 @@ pub(super) const CHECK: Check = Check {
         "the_moments_of_a_tail_are_named_with_the_device_and_its_other_users",
         "a_tail_that_is_spread_over_the_run_is_none",
     ),
-    look: Look::Data(about),
+    function: CheckFunction::Data(check),
 };
 
-fn about(case: &Case, part: &Part) -> Option<Finding> {
+fn check(case: &Case, part: &Part) -> Option<Finding> {
     let tails = Direction::ALL.into_iter().filter_map(|direction| tail(case, part, direction));
     let is_burst = |tail: &Tail| {
         tail.steps >= STEPS_MIN && tail.half_in as f64 <= tail.steps as f64 * STEPS_SHARE
@@ -60,7 +60,7 @@ fn about(case: &Case, part: &Part) -> Option<Finding> {
         Figure::new("steps", tail.half_in as f64, ""),
         Figure::new("step", tail.step_ns as f64, "ns"),
     ];
-    Some(CHECK.about(part, Severity::Note, text).figures(figures).cause(cause(case, &tail)))
+    Some(CHECK.finding_for(part, Severity::Note, text).figures(figures).cause(cause(case, &tail)))
 }
 
 /// What the devices and others did in these moments.

@@ -1,7 +1,7 @@
 //! Invented records for the tests of the checks: a calm run on a healthy disk, to be changed into
 //! the situation of a test. Unchanged, it gives no check a reason to speak.
 
-use super::look;
+use super::findings_of_run;
 use crate::case::Case;
 use crate::finding::Finding;
 use record::{
@@ -201,7 +201,10 @@ pub(crate) fn at_each(record: &mut RunRecord, change: impl Fn(f64, &mut Sample))
 
 /// What one check finds in a record.
 pub(crate) fn findings(record: &RunRecord, check: &str) -> Vec<Finding> {
-    look(&Case::of(record)).into_iter().filter(|finding| finding.check == check).collect()
+    findings_of_run(&Case::of(record))
+        .into_iter()
+        .filter(|finding| finding.check == check)
+        .collect()
 }
 
 /// The only finding of a check.
@@ -216,7 +219,7 @@ pub(crate) fn the_finding(record: &RunRecord, check: &str) -> Finding {
 fn a_calm_run_gives_no_check_a_reason_to_warn() {
     for direction in [Direction::Read, Direction::Write] {
         let record = record(vec![job("calm", direction, 10)]);
-        let found = look(&Case::of(&record));
+        let found = findings_of_run(&Case::of(&record));
         let grave: Vec<_> = found.iter().filter(|f| f.severity > record::Severity::Note).collect();
         assert!(grave.is_empty(), "{grave:?}");
     }

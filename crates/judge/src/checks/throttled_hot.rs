@@ -21,10 +21,10 @@ pub(super) const CHECK: Check = Check {
         "improve the cooling (airflow, heat sink), let the device cool down, then run for 10 minutes or more; report the sustained figure".into()
     },
     proof: Proof::recorded("heat_is_told_with_its_counters", "a_cool_machine_is_silent"),
-    look: Look::Run(look),
+    function: CheckFunction::Run(check),
 };
 
-fn look(case: &Case) -> Vec<Finding> {
+fn check(case: &Case) -> Vec<Finding> {
     let mut told: Vec<(Severity, String, Figure)> = Vec::new();
     for (name, after) in health_after(case) {
         let before = case.device(name).and_then(|device| device.health.as_ref());

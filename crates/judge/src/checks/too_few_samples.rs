@@ -16,11 +16,11 @@ pub(super) const CHECK: Check = Check {
         "checks/time.rs::half_a_second_is_too_short",
         "checks/time.rs::percentiles_of_many_samples_are_supported",
     ),
-    look: Look::Part(about),
+    function: CheckFunction::Part(check),
 };
 
 /// The direction with the fewest samples that shows percentiles.
-fn about(_: &Case, part: &Part) -> Option<Finding> {
+fn check(_: &Case, part: &Part) -> Option<Finding> {
     // A program that is run is one sample.
     if !part.first().show.clat_percentiles || part.medium() == Medium::Time {
         return None;
@@ -73,7 +73,7 @@ fn about(_: &Case, part: &Part) -> Option<Finding> {
         count(needed as f64),
         highest.map_or("the mean".to_owned(), percentile),
     );
-    Some(CHECK.about(part, Severity::Note, text).figures(figures).remedy(remedy))
+    Some(CHECK.finding_for(part, Severity::Note, text).figures(figures).remedy(remedy))
 }
 
 fn percentile(percentile: f64) -> String {

@@ -28,10 +28,10 @@ pub(super) const CHECK: Check = Check {
         "checks/time.rs::half_a_second_is_too_short",
         "checks/time.rs::a_run_of_enough_intervals_is_not_too_short",
     ),
-    look: Look::Part(about),
+    function: CheckFunction::Part(check),
 };
 
-fn about(case: &Case, part: &Part) -> Option<Finding> {
+fn check(case: &Case, part: &Part) -> Option<Finding> {
     // The length of a computation or of a program is no choice of the job.
     let does_io = part.medium() != Medium::Time;
     does_io.then(|| window(case, part).or_else(|| start(part))).flatten()
@@ -63,7 +63,7 @@ fn window(case: &Case, part: &Part) -> Option<Finding> {
         false => (CHECK.remedy)(),
     };
     let figures = [Figure::new("measured window", part.length().0 as f64, "ns")];
-    Some(CHECK.about(part, Severity::Note, text).figures(figures).cause(cause).remedy(remedy))
+    Some(CHECK.finding_for(part, Severity::Note, text).figures(figures).cause(cause).remedy(remedy))
 }
 
 /// A start unlike the rest, which a ramp would have left out.
@@ -93,7 +93,7 @@ fn start(part: &Part) -> Option<Finding> {
     ];
     let cause = "caches, queues and frequencies settle at the start of a run";
     let remedy = set("ramp_time", (2.0 * first.length as f64 / 1e9).ceil());
-    Some(CHECK.about(part, Severity::Note, text).figures(figures).cause(cause).remedy(remedy))
+    Some(CHECK.finding_for(part, Severity::Note, text).figures(figures).cause(cause).remedy(remedy))
 }
 
 #[cfg(test)]

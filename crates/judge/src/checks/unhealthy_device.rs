@@ -12,13 +12,13 @@ pub(super) const CHECK: Check = Check {
     cause: "the disk reports it",
     remedy: || "back up its data and replace it; measure another disk of the model".into(),
     proof: Proof::recorded("each_sign_of_bad_health_is_told", "a_healthy_disk_is_silent"),
-    look: Look::Run(look),
+    function: CheckFunction::Run(check),
 };
 
 /// How grave, in words, and the figure.
 type Sign = (Severity, String, Option<Figure>);
 
-fn look(case: &Case) -> Vec<Finding> {
+fn check(case: &Case) -> Vec<Finding> {
     let ours = |device: &&DeviceFacts| {
         case.parts.iter().any(|part| part.devices.contains(&device.name.as_str()))
     };

@@ -14,15 +14,15 @@ pub(super) const CHECK: Check = Check {
             .or(set("https", "on").ending("to protect the content"))
     },
     proof: Proof::recorded("unsigned_content_over_plain_http_is_told", "guarded_content_is_silent"),
-    look: Look::Part(about),
+    function: CheckFunction::Part(check),
 };
 
-fn about(_: &Case, part: &Part) -> Option<Finding> {
+fn check(_: &Case, part: &Part) -> Option<Finding> {
     let exchange = part.metrics.exchange.as_ref()?;
     let bare = exchange.content == "unsigned" && exchange.tls == "off";
     let text =
         "PUTs were sent over plain HTTP without the SHA-256 of their content in the signature";
-    (bare && part.ios(Direction::Write) > 0).then(|| CHECK.about(part, Severity::Note, text))
+    (bare && part.ios(Direction::Write) > 0).then(|| CHECK.finding_for(part, Severity::Note, text))
 }
 
 #[cfg(test)]

@@ -17,10 +17,10 @@ pub(super) const CHECK: Check = Check {
         "checks/data.rs::a_loop_device_is_named_as_what_it_is",
         "a_real_disk_is_silent",
     ),
-    look: Look::Part(about),
+    function: CheckFunction::Part(check),
 };
 
-fn about(case: &Case, part: &Part) -> Option<Finding> {
+fn check(case: &Case, part: &Part) -> Option<Finding> {
     let devices = part.devices.iter().filter_map(|name| case.device(name));
     let mut what: Vec<String> = devices.filter_map(|device| describe(case, device)).collect();
     what.extend(case.filesystems_of(part).into_iter().filter_map(|filesystem| {
@@ -31,7 +31,7 @@ fn about(case: &Case, part: &Part) -> Option<Finding> {
     }));
     (!what.is_empty()).then(|| {
         let text = list(&what);
-        CHECK.about(part, Severity::Note, text)
+        CHECK.finding_for(part, Severity::Note, text)
     })
 }
 
