@@ -1,6 +1,7 @@
 //! Parts of the sum of all ranks.
 
 use crate::exchange::{Exchange, clock_of};
+use crate::work::work;
 use record::{
     Bytes, ClockComparison, Direction, FleetWindow, Histogram, JobRecord, Nanos, RankFinding,
     RankGroup, RankRecord, RankVerdict, RunRecord, Severity, WINDOW_PARTS,
@@ -203,6 +204,7 @@ fn groups(jobs: &[JobRecord], gather: &Gather) -> Vec<RankGroup> {
             clat_p99: Nanos(clat.percentile(99.0)),
             ..RankGroup::default()
         };
+            work: work(&jobs),
         let ios = |from, to| {
             let mut sum = record::PerDirection::all((0, Bytes(0)));
             for (job, d) in jobs.iter().flat_map(|job| Direction::ALL.map(|d| (job, d))) {

@@ -124,6 +124,10 @@ pub struct RankGroup {
     pub clat_mean: Nanos,
     /// 99th percentile of completion latency, over all it did.
     pub clat_p99: Nanos,
+    /// Digest of the names and workloads of its jobs: ranks with the same one did the same work. 0 in records of
+    /// earlier versions.
+    #[serde(default)]
+    pub work: u64,
 }
 
 impl RankGroup {
