@@ -155,8 +155,10 @@ impl Part {
     /// The part of one rank, with times on the axis of rank 0. `own_origin` is the origin of its run on
     /// its clock.
     fn of(rank: u32, result: &OwnResult, own_origin: u64, gather: &Gather) -> Part {
-        let moved = |at: Nanos| {
-            Nanos(gather.clock.to_lead(own_origin + at.0).saturating_sub(gather.origin))
+        // Without a known clock, the run is taken to have begun with that of rank 0.
+        let moved = |at: Nanos| match gather.clock.to_lead(own_origin + at.0) {
+            Some(lead) => Nanos(lead.saturating_sub(gather.origin)),
+            None => at,
         };
         let mut jobs = result.jobs.clone();
         jobs.iter_mut().for_each(|job| job.move_times(moved));
@@ -199,12 +201,12 @@ fn groups(jobs: &[JobRecord], gather: &Gather) -> Vec<RankGroup> {
             group: window.group,
             started,
             ended,
-            in_window: started <= window.start && window.end <= ended,
+            in_window: gather.clock.is_known() && started <= window.start && window.end <= ended,
             clat_mean: Nanos(clat.mean() as u64),
             clat_p99: Nanos(clat.percentile(99.0)),
+            work: work(&jobs),
             ..RankGroup::default()
         };
-            work: work(&jobs),
         let ios = |from, to| {
             let mut sum = record::PerDirection::all((0, Bytes(0)));
             for (job, d) in jobs.iter().flat_map(|job| Direction::ALL.map(|d| (job, d))) {

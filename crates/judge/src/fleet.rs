@@ -70,7 +70,7 @@ fn figures(fleet: &Fleet, window: &FleetWindow) -> FleetFigures {
     let (within, outside): (Vec<_>, Vec<_>) = all.partition(|(_, g)| g.in_window);
     let window_ns = (window.end - window.start).0;
     let starts = || within.iter().map(|(_, group)| group.started.0);
-    let mut bounds: Vec<u64> = within.iter().map(|(rank, _)| rank.clock.bound()).collect();
+    let mut bounds: Vec<u64> = within.iter().filter_map(|(rank, _)| rank.clock.bound()).collect();
     bounds.sort_unstable();
     let sum = |d: Direction| {
         let each = within.iter().map(|(_, group)| group.within[d]);
