@@ -1,8 +1,8 @@
 //! Rank 0 gathers the records of all.
 
-use crate::lead::{HASTE, Lead};
+use crate::lead::{HASTE, Lead, Rank};
 use crate::message::Message;
-use crate::part::{Gather, Part};
+use crate::part::{Gather, GroupTime, Part};
 use crate::state::Sum;
 use crate::windows::{RanAt, common};
 use record::{Fleet, Nanos, RankState};
@@ -54,17 +54,18 @@ impl Lead<'_> {
         let origin = self.own.as_ref().map(|own| own.origin);
         let earliest = || {
             let groups = self.ranks.iter().filter_map(|rank| Some((rank, rank.ended.as_ref()?)));
-            groups.flat_map(|(rank, t)| t.iter().map(|t| rank.clock.to_lead(t.started))).min()
+            let at = |rank: &Rank, t: &GroupTime| rank.clock.to_lead(t.started);
+            groups.flat_map(|(rank, t)| t.iter().filter_map(move |t| at(rank, t))).min()
         };
         // Without an own run the axis begins with the first rank.
         let origin = origin.or_else(earliest).unwrap_or(now);
         let mut ran = Vec::new();
         for rank in self.ranks.iter().filter(|rank| rank.lost.is_none()) {
-            let at = |own| rank.clock.to_lead(own).saturating_sub(origin);
-            ran.extend(rank.ended.iter().flatten().map(|time| RanAt {
-                group: time.group,
-                started: at(time.started),
-                ended: at(time.ended),
+            // A rank whose clock is not known is in no window.
+            let at = |own| Some(rank.clock.to_lead(own)?.saturating_sub(origin));
+            ran.extend(rank.ended.iter().flatten().filter_map(|time| {
+                let (started, ended) = (at(time.started)?, at(time.ended)?);
+                Some(RanAt { group: time.group, started, ended })
             }));
         }
         let limit = if is_hasty { HASTE } else { self.settings.timeout.min(PARTS_MAX) };

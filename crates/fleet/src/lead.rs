@@ -412,12 +412,13 @@ impl<'a> Lead<'a> {
         Ok(())
     }
 
-    /// Compares the clocks of all hosts with this one's. Ranks with one clock share the result.
+    /// Compares the clocks of all hosts with this one's. Ranks with one clock share the result. A rank that
+    /// does not answer is asked once more after all others.
     fn compare_clocks(&mut self, is_after: bool) -> Result<(), String> {
         let begin = Instant::now();
         let own = self.ranks[0].enrolment.as_ref().map(|own| own.clock.clone()).unwrap_or_default();
         let mut known = BTreeMap::new();
-        for rank in 0..self.ranks.len() {
+        for rank in (0..self.ranks.len()).chain(0..self.ranks.len()) {
             let Some(enrolment) = &self.ranks[rank].enrolment else { continue };
             let clock = enrolment.clock.clone();
             if self.ranks[rank].lost.is_some() {
@@ -425,6 +426,10 @@ impl<'a> Lead<'a> {
             }
             if rank == 0 || (clock == own && !clock.is_empty()) {
                 self.ranks[rank].clock.same = true;
+                continue;
+            }
+            let comparison = &self.ranks[rank].clock;
+            if (if is_after { comparison.after } else { comparison.before }).is_some() {
                 continue;
             }
             let offset = match known.get(&clock) {
@@ -522,10 +527,13 @@ impl<'a> Lead<'a> {
             if !rank.is_active() {
                 continue;
             }
-            let own = at.map(|at| {
-                let ahead = rank.clock.before.filter(|_| !rank.clock.same).map_or(0, |o| o.ahead);
-                at.saturating_add_signed(ahead)
-            });
+            // A rank whose clock is not known starts at once.
+            let own = match (rank.clock.same, rank.clock.before) {
+                (true, _) => at,
+                (false, before) => {
+                    at.zip(before).map(|(at, before)| at.saturating_add_signed(before.ahead))
+                }
+            };
             self.tell(number, &Message::Release(next, own))?;
         }
         let instant = at.map(|at| instant_of(self.exchange, at));

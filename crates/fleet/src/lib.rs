@@ -42,6 +42,7 @@ mod testing;
 mod tests;
 mod tree;
 mod windows;
+mod work;
 
 pub use exchange::{Exchange, MpiExchange};
 pub use message::{Assignment, Enrolment, Task};

@@ -1,6 +1,7 @@
 //! Parts of the sum of all ranks.
 
 use crate::exchange::{Exchange, clock_of};
+use crate::work::work;
 use record::{
     Bytes, ClockComparison, Direction, FleetWindow, Histogram, JobRecord, Nanos, RankFinding,
     RankGroup, RankRecord, RankVerdict, RunRecord, Severity, WINDOW_PARTS,
@@ -154,8 +155,10 @@ impl Part {
     /// The part of one rank, with times on the axis of rank 0. `own_origin` is the origin of its run on
     /// its clock.
     fn of(rank: u32, result: &OwnResult, own_origin: u64, gather: &Gather) -> Part {
-        let moved = |at: Nanos| {
-            Nanos(gather.clock.to_lead(own_origin + at.0).saturating_sub(gather.origin))
+        // Without a known clock, the run is taken to have begun with that of rank 0.
+        let moved = |at: Nanos| match gather.clock.to_lead(own_origin + at.0) {
+            Some(lead) => Nanos(lead.saturating_sub(gather.origin)),
+            None => at,
         };
         let mut jobs = result.jobs.clone();
         jobs.iter_mut().for_each(|job| job.move_times(moved));
@@ -198,9 +201,10 @@ fn groups(jobs: &[JobRecord], gather: &Gather) -> Vec<RankGroup> {
             group: window.group,
             started,
             ended,
-            in_window: started <= window.start && window.end <= ended,
+            in_window: gather.clock.is_known() && started <= window.start && window.end <= ended,
             clat_mean: Nanos(clat.mean() as u64),
             clat_p99: Nanos(clat.percentile(99.0)),
+            work: work(&jobs),
             ..RankGroup::default()
         };
         let ios = |from, to| {

@@ -7,6 +7,8 @@ use record::{
     DirectionResult, Histogram, Interval, JobRecord, LatencyResult, Nanos, PerDirection, RankState,
     SplitMix64,
 };
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread::{JoinHandle, spawn};
 use std::time::{Duration, Instant};
 
@@ -29,8 +31,16 @@ enum Part {
     DiesLate,
     /// It is there, but its I/O does not end.
     Hangs,
+    /// Its clock jumps ahead by so many nanoseconds while it runs.
+    Jumps(i64),
     /// It is gone so many microseconds after it was told of the run.
     DiesAfter(u64),
+}
+
+impl Part {
+    fn ends_by_itself(self) -> bool {
+        matches!(self, Part::Runs | Part::Refuses | Part::Jumps(_))
+    }
 }
 
 fn samples(rank: u32) -> Vec<u64> {
@@ -93,6 +103,7 @@ fn start(
     part: Part,
     timeout: Duration,
 ) -> JoinHandle<Outcome> {
+    let jumped = Arc::clone(&exchange.jumped);
     spawn(move || {
         let settings = Settings { timeout, host: format!("host{}", exchange.rank()) };
         let fleet = Fleet::join(|| Ok(Box::new(exchange)), settings)?;
@@ -126,6 +137,7 @@ fn start(
         match part {
             Part::DiesRunning => switch.kill(),
             Part::Hangs => std::thread::sleep(3 * timeout),
+            Part::Jumps(by) => jumped.store(by, Ordering::Relaxed),
             _ => {}
         }
         let dies_late = part == Part::DiesLate;
@@ -144,7 +156,7 @@ fn start(
 /// Runs ranks with these parts and clocks. Returns the sum, and when each was let go.
 fn run(parts: &[Part], clocks: &[TestClock]) -> (Sum, Vec<Option<Instant>>) {
     let begin = Instant::now();
-    let loses_some = parts.iter().any(|part| !matches!(part, Part::Runs | Part::Refuses));
+    let loses_some = parts.iter().any(|part| !part.ends_by_itself());
     let timeout = if loses_some { SHORT } else { LONG };
     let all = ranks(clocks).into_iter().zip(parts);
     let threads: Vec<_> =
@@ -152,7 +164,7 @@ fn run(parts: &[Part], clocks: &[TestClock]) -> (Sum, Vec<Option<Instant>>) {
     let mut outcomes: Vec<Outcome> = Vec::new();
     for (thread, part) in threads.into_iter().zip(parts) {
         // A rank that is gone, or was given up, ends on its own.
-        if matches!(part, Part::Runs | Part::Refuses) {
+        if part.ends_by_itself() {
             outcomes.push(thread.join().unwrap());
         } else {
             outcomes.push(Err("not waited for".into()));
@@ -194,7 +206,7 @@ fn percentiles_of_ranks_together_are_those_of_all_samples() {
 #[test]
 fn clocks_are_found_within_their_bounds_and_ranks_start_together() {
     let second = 1_000_000_000;
-    let clock = |ahead_ns, drift_ppm| TestClock { ahead_ns, drift_ppm };
+    let clock = |ahead_ns, drift_ppm| TestClock { ahead_ns, drift_ppm, is_silent: false };
     let clocks =
         [clock(0, 0), clock(3600 * second, 0), clock(-90 * second, 40), clock(1_234_567, -25)];
     let (sum, starts) = run(&[Part::Runs; 4], &clocks);
@@ -212,7 +224,7 @@ fn clocks_are_found_within_their_bounds_and_ranks_start_together() {
     let skew = *starts.iter().max().unwrap() - *starts.iter().min().unwrap();
     // The clocks are an hour apart. A thread may wait for a CPU before it notes its start.
     assert!(skew < Duration::from_secs(1), "{skew:?}");
-    let bound = sum.fleet.ranks.iter().map(|rank| rank.clock.bound()).max().unwrap();
+    let bound = sum.fleet.ranks.iter().filter_map(|rank| rank.clock.bound()).max().unwrap();
     let window = sum.fleet.windows[0];
     let length = (window.end - window.start).0;
     // Each rank ran for a second by its own clock, and began when its thread had a CPU.
@@ -222,6 +234,52 @@ fn clocks_are_found_within_their_bounds_and_ranks_start_together() {
     let within = sum.fleet.ranks[2].groups[0].within.read.0;
     let share = 200 * length / (1_000_000_000 + 2 * bound);
     assert!((share.saturating_sub(1)..=200).contains(&within), "{within} of {share}");
+}
+
+/// The ranks in the window of the only group, and its length.
+fn window_of(sum: &Sum) -> (Vec<u32>, u64) {
+    let [window] = &sum.fleet.windows[..] else { panic!("{:?}", sum.fleet.windows) };
+    let within = sum.fleet.ranks.iter().filter(|rank| rank.groups[0].in_window);
+    (within.map(|rank| rank.rank).collect(), (window.end - window.start).0)
+}
+
+#[test]
+fn a_clock_that_jumps_moves_its_rank_and_no_other() {
+    let jump = 7_000_000_000;
+    let parts = [Part::Runs, Part::Runs, Part::Jumps(jump), Part::Jumps(-jump), Part::Runs];
+    let (sum, _) = run(&parts, &in_step(5));
+    for (rank, expected) in sum.fleet.ranks.iter().zip([None, None, Some(jump), Some(-jump), None])
+    {
+        let error = rank.clock.jump().unwrap_or(0).abs_diff(expected.unwrap_or(0));
+        // The drift of a second, and both bounds.
+        let most =
+            [rank.clock.before, rank.clock.after].iter().flatten().map(|o| o.bound).sum::<u64>();
+        assert!(
+            error <= most && rank.clock.jump().is_some() == expected.is_some(),
+            "{:?}",
+            rank.clock
+        );
+    }
+    assert_sum_of(&sum, 0..5);
+    let (within, length) = window_of(&sum);
+    assert_eq!(within, [0, 1, 4]);
+    assert!(length > 0, "{:?}", sum.fleet.windows);
+}
+
+#[test]
+fn a_clock_that_does_not_answer_is_not_known_and_its_rank_is_in_no_window() {
+    let mut clocks = in_step(3);
+    clocks[1] = TestClock { ahead_ns: 3_600_000_000_000, is_silent: true, ..TestClock::default() };
+    let (sum, starts) = run(&[Part::Runs; 3], &clocks);
+    let clock = sum.fleet.ranks[1].clock;
+    assert_eq!((clock.is_known(), clock.bound()), (false, None));
+    assert_sum_of(&sum, 0..3);
+    let (within, length) = window_of(&sum);
+    assert!(within == [0, 2] && length > 0, "{within:?} {length}");
+    // It starts at once, not an hour later.
+    let starts: Vec<Instant> = starts.into_iter().map(Option::unwrap).collect();
+    let skew = *starts.iter().max().unwrap() - *starts.iter().min().unwrap();
+    assert!(skew < Duration::from_secs(5), "{skew:?}");
 }
 
 #[test]

@@ -46,6 +46,7 @@ mod throttled_hot;
 mod too_few_samples;
 mod too_short;
 mod traffic;
+mod uneven_clocks;
 mod unhealthy_device;
 mod unsigned_content;
 mod virtual_device;
@@ -104,6 +105,7 @@ pub const ALL: &[&Check] = &[
     &missing_ranks::CHECK,
     &straggler::CHECK,
     &hosts_differ::CHECK,
+    &uneven_clocks::CHECK,
 ];
 
 /// Former ids of checks, each with its id of today. Filters accept both.

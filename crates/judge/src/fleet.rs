@@ -49,7 +49,7 @@ pub struct Straggler {
     pub host: String,
     /// I/Os a second in the window.
     pub iops: f64,
-    /// The median of the others.
+    /// The median of the others that did the same work.
     pub others: f64,
     /// The parts of the window in which it made fewer I/Os than the median of the others did.
     pub slower_in: u32,
@@ -70,7 +70,7 @@ fn figures(fleet: &Fleet, window: &FleetWindow) -> FleetFigures {
     let (within, outside): (Vec<_>, Vec<_>) = all.partition(|(_, g)| g.in_window);
     let window_ns = (window.end - window.start).0;
     let starts = || within.iter().map(|(_, group)| group.started.0);
-    let mut bounds: Vec<u64> = within.iter().map(|(rank, _)| rank.clock.bound()).collect();
+    let mut bounds: Vec<u64> = within.iter().filter_map(|(rank, _)| rank.clock.bound()).collect();
     bounds.sort_unstable();
     let sum = |d: Direction| {
         let each = within.iter().map(|(_, group)| group.within[d]);
@@ -93,7 +93,25 @@ fn figures(fleet: &Fleet, window: &FleetWindow) -> FleetFigures {
     }
 }
 
+/// Stragglers among the ranks that did the same work. Writers beside readers, or ranks with rates of their own,
+/// are not slow.
 fn stragglers(ranks: &[(&RankRecord, &RankGroup)], window_ns: u64) -> Vec<Straggler> {
+    let mut by_work: BTreeMap<u64, Vec<(&RankRecord, &RankGroup)>> = BTreeMap::new();
+    for (rank, group) in ranks {
+        by_work.entry(group.work).or_default().push((*rank, *group));
+    }
+    let of_work = |alike: &Vec<_>| stragglers_among(alike, ranks.len(), window_ns);
+    let mut found: Vec<Straggler> = by_work.values().flat_map(of_work).collect();
+    found.sort_by(|a, b| a.iops.total_cmp(&b.iops));
+    found
+}
+
+/// `tried`: the ranks of all kinds of work, each of which may be slow by chance.
+fn stragglers_among(
+    ranks: &[(&RankRecord, &RankGroup)],
+    tried: usize,
+    window_ns: u64,
+) -> Vec<Straggler> {
     if ranks.len() < 2 {
         return Vec::new();
     }
@@ -118,7 +136,7 @@ fn stragglers(ranks: &[(&RankRecord, &RankGroup)], window_ns: u64) -> Vec<Stragg
         let slower_in = (0..parts).filter(is_slower).count() as u64;
         let by_chance = Binomial::new(0.5, parts as u64).ok()?;
         let one = if slower_in == 0 { 1.0 } else { by_chance.sf(slower_in - 1) };
-        let probability = (one * ranks.len() as f64).min(1.0);
+        let probability = (one * tried as f64).min(1.0);
         (probability <= PROBABILITY_MAX).then(|| Straggler {
             rank: rank.rank,
             host: rank.host.clone(),
@@ -129,9 +147,7 @@ fn stragglers(ranks: &[(&RankRecord, &RankGroup)], window_ns: u64) -> Vec<Stragg
             probability,
         })
     };
-    let mut found: Vec<Straggler> = ranks.iter().filter_map(slow).collect();
-    found.sort_by(|a, b| a.iops.total_cmp(&b.iops));
-    found
+    ranks.iter().filter_map(slow).collect()
 }
 
 /// The median of sorted values without one of them.
@@ -268,6 +284,26 @@ pub(crate) mod tests {
         let figures = fleet_figures(burst.fleet.as_ref().unwrap()).remove(0);
         assert!(figures.stragglers.is_empty(), "one pause makes no straggler: {figures:?}");
         assert_eq!(of(&[3, 10]).stragglers.len(), 1);
+    }
+
+    #[test]
+    fn ranks_are_compared_with_those_that_did_the_same_work() {
+        let of_work = |rates: &[u64], works: &[u64]| {
+            let mut record = fleet(rates);
+            let ranks = &mut record.fleet.as_mut().unwrap().ranks;
+            ranks.iter_mut().zip(works).for_each(|(rank, work)| rank.groups[0].work = *work);
+            let figures = fleet_figures(record.fleet.as_ref().unwrap()).remove(0);
+            figures.stragglers.iter().map(|slow| slow.rank).collect::<Vec<_>>()
+        };
+        // Writers beside readers, and rates of the ranks' own.
+        assert_eq!(of_work(&[10, 10, 3, 3], &[1, 1, 2, 2]), [0; 0]);
+        assert_eq!(of_work(&[1, 2, 3, 4], &[1, 2, 3, 4]), [0; 0]);
+        let mut alike = of_work(&[10, 10, 3, 3], &[1; 4]);
+        alike.sort_unstable();
+        assert_eq!(alike, [2, 3]);
+        // A slow reader among readers that are slower than the writers.
+        assert_eq!(of_work(&[30, 30, 10, 5, 10, 10], &[1, 1, 2, 2, 2, 2]), [3]);
+        assert_eq!(of_work(&[30, 10, 10, 5, 10], &[0; 5]), [3], "records of earlier versions");
     }
 
     #[test]

@@ -124,6 +124,10 @@ pub struct RankGroup {
     pub clat_mean: Nanos,
     /// 99th percentile of completion latency, over all it did.
     pub clat_p99: Nanos,
+    /// Digest of the names and workloads of its jobs: ranks with the same one did the same work. 0 in records of
+    /// earlier versions.
+    #[serde(default)]
+    pub work: u64,
 }
 
 impl RankGroup {
@@ -155,36 +159,60 @@ pub struct ClockOffset {
     pub bound: u64,
 }
 
+/// Two clocks gain on each other at most this much, in parts per million: Linux slews each by at most 500.
+const GAIN_MAX_PPM: u64 = 1000;
+
 impl ClockComparison {
+    /// Whether the clock could be compared, or need not be.
+    pub fn is_known(&self) -> bool {
+        self.same || self.before.or(self.after).is_some()
+    }
+
+    /// How far the clock jumped ahead between both measurements, in nanoseconds; `None` if it went on as clocks
+    /// do.
+    pub fn jump(&self) -> Option<i64> {
+        let (before, after) = (self.before.filter(|_| !self.same)?, self.after?);
+        let gained = after.ahead.saturating_sub(before.ahead);
+        let by_drift = after.at.saturating_sub(before.at) / (1_000_000 / GAIN_MAX_PPM);
+        let most = by_drift.saturating_add(before.bound).saturating_add(after.bound);
+        (gained.unsigned_abs() > most).then_some(gained)
+    }
+
     /// How much faster the clock runs than that of rank 0, and how far off that may be, in parts per
-    /// million; `None` without two measurements.
+    /// million; `None` without two measurements, or if it jumped between them.
     pub fn drift_ppm(&self) -> Option<(f64, f64)> {
-        let (before, after) = (self.before?, self.after?);
+        let (before, after) = (self.before?, self.after.filter(|_| self.jump().is_none())?);
         let time = after.at.checked_sub(before.at).filter(|time| *time > 0)? as f64;
         let drift = (after.ahead - before.ahead) as f64 * 1e6 / time;
         Some((drift, (after.bound + before.bound) as f64 * 1e6 / time))
     }
 
-    /// A moment of this clock on that of rank 0, in nanoseconds: by the line through both
-    /// measurements, or the first alone.
-    pub fn to_lead(&self, own: u64) -> u64 {
-        let Some(before) = self.before.filter(|_| !self.same) else { return own };
-        let by_first = i128::from(own) - i128::from(before.ahead);
-        let drifted = self.after.filter(|after| after.at > before.at).map_or(0, |after| {
-            let gained = i128::from(after.ahead) - i128::from(before.ahead);
-            let time = i128::from(after.at) - i128::from(before.at);
-            gained * (by_first - i128::from(before.at)) / time
+    /// A moment of this clock on that of rank 0, in nanoseconds: by the line through both measurements, or by
+    /// the first alone if there is no other or the clock jumped between them: nothing tells when. `None` if it
+    /// could not be compared.
+    pub fn to_lead(&self, own: u64) -> Option<u64> {
+        if self.same {
+            return Some(own);
+        }
+        let first = self.before.or(self.after)?;
+        let by_first = i128::from(own) - i128::from(first.ahead);
+        let second = self.after.filter(|after| after.at > first.at && self.jump().is_none());
+        let drifted = second.map_or(0, |second| {
+            let gained = i128::from(second.ahead) - i128::from(first.ahead);
+            let time = i128::from(second.at) - i128::from(first.at);
+            gained * (by_first - i128::from(first.at)) / time
         });
-        u64::try_from(by_first - drifted).unwrap_or(0)
+        Some(u64::try_from(by_first - drifted).unwrap_or(0))
     }
 
-    /// The largest error of [`ClockComparison::to_lead`], in nanoseconds.
-    pub fn bound(&self) -> u64 {
+    /// The largest error of [`ClockComparison::to_lead`], in nanoseconds; `None` if it could not be compared.
+    pub fn bound(&self) -> Option<u64> {
         if self.same {
-            return 0;
+            return Some(0);
         }
         let bounds = self.before.iter().chain(&self.after).map(|offset| offset.bound);
-        bounds.max().unwrap_or(0)
+        let jump = self.jump().map_or(0, i64::unsigned_abs);
+        bounds.max().map(|bound| bound.saturating_add(jump))
     }
 }
 
@@ -229,14 +257,45 @@ mod tests {
         let at = |at, ahead| Some(ClockOffset { at, ahead, bound: 10 });
         let clock =
             ClockComparison { same: false, before: at(1_000_000, 500), after: at(2_000_000, 700) };
-        assert_eq!(clock.to_lead(1_000_500), 1_000_000);
-        assert_eq!(clock.to_lead(2_000_700), 2_000_000);
-        assert!(clock.to_lead(1_500_600).abs_diff(1_500_000) <= 1);
+        assert_eq!(clock.to_lead(1_000_500), Some(1_000_000));
+        assert_eq!(clock.to_lead(2_000_700), Some(2_000_000));
+        assert!(clock.to_lead(1_500_600).unwrap().abs_diff(1_500_000) <= 1);
         let (drift, bound) = clock.drift_ppm().unwrap();
         assert!((drift - 200.0).abs() < 1e-9 && (bound - 20.0).abs() < 1e-9, "{drift} {bound}");
+        assert_eq!((clock.jump(), clock.bound()), (None, Some(10)));
         let behind = ClockComparison { same: false, before: at(1000, -400), after: None };
-        assert_eq!((behind.to_lead(600), behind.drift_ppm()), (1000, None));
+        assert_eq!((behind.to_lead(600), behind.drift_ppm()), (Some(1000), None));
         let own = ClockComparison { same: true, ..behind };
-        assert_eq!((own.to_lead(600), own.bound()), (600, 0));
+        assert_eq!((own.to_lead(600), own.bound()), (Some(600), Some(0)));
+    }
+
+    #[test]
+    fn a_clock_that_jumps_is_not_followed_and_one_that_was_not_compared_is_not_known() {
+        let at = |at, ahead| Some(ClockOffset { at, ahead, bound: 10 });
+        // 1000 ppm of a second, and both bounds: 1 000 020 ns.
+        for (gained, jump) in
+            [(1_000_020, None), (1_000_021, Some(1_000_021)), (-9_000_000, Some(-9_000_000))]
+        {
+            let clock = ClockComparison {
+                before: at(5, 500),
+                after: at(1_000_000_005, 500 + gained),
+                ..ClockComparison::default()
+            };
+            assert_eq!(clock.jump(), jump);
+            if jump.is_some() {
+                assert_eq!(
+                    (clock.to_lead(900_000_500), clock.drift_ppm()),
+                    (Some(900_000_000), None)
+                );
+                assert_eq!(clock.bound(), Some(10 + gained.unsigned_abs()));
+            }
+        }
+        let late = ClockComparison { after: at(1000, 400), ..ClockComparison::default() };
+        assert_eq!(
+            (late.to_lead(1400), late.bound(), late.is_known()),
+            (Some(1000), Some(10), true)
+        );
+        let never = ClockComparison::default();
+        assert_eq!((never.to_lead(5), never.bound(), never.is_known()), (None, None, false));
     }
 }

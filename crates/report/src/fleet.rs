@@ -89,7 +89,7 @@ fn together(figures: &FleetFigures) -> Vec<String> {
 
 /// The clock that is farthest off, and the least exact comparison.
 fn clocks(fleet: &Fleet) -> String {
-    let others: Vec<_> = fleet.ranks.iter().filter(|rank| rank.clock.before.is_some()).collect();
+    let others: Vec<_> = fleet.ranks.iter().filter(|rank| rank.clock.bound() > Some(0)).collect();
     let Some(worst) = others.iter().max_by_key(|rank| rank.clock.bound()) else {
         return "clocks: all ranks have the clock of rank 0".into();
     };
@@ -103,7 +103,7 @@ fn clocks(fleet: &Fleet) -> String {
     });
     format!(
         "clocks: compared with rank 0 to ±{} at worst (rank {}){}",
-        time(worst.clock.bound() as f64),
+        time(worst.clock.bound().unwrap_or(0) as f64),
         worst.rank,
         drift.unwrap_or_default()
     )

@@ -11,7 +11,7 @@ pub(super) const CHECK: Check = Check {
     id: "straggler",
     question: "Was a rank slower than the others?",
     evidence: "I/Os of each rank in 24 equal parts of the window in which all ranks ran",
-    threshold: "warning when a rank reaches less than 80 % of the median of the others, and is slower than their median in so many parts that chance would make any rank so slow in at most 1 % of such runs",
+    threshold: "warning when a rank reaches less than 80 % of the median of the other ranks whose jobs have the same names and workloads, and is slower than their median in so many parts that chance would make any rank so slow in at most 1 % of such runs",
     reason: "the work of a parallel program ends with its slowest rank, and a sum over ranks hides it; hosts that are alike differ by less than 20 %, and a pause of one rank is not a slow rank",
     cause: "the host, its network port, the path to the storage or the CPU of that rank is slower, or something else uses it",
     remedy: || {

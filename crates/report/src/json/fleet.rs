@@ -65,6 +65,7 @@ fn rank(rank: &RankRecord) -> Json {
             "after" => rank.clock.after.as_ref().map(offset),
             "drift_ppm" => drift.map(|(drift, _)| drift),
             "drift_bound_ppm" => drift.map(|(_, bound)| bound),
+            "jump_ns" => rank.clock.jump().map(Json::Whole),
         },
         "groups" => array(&rank.groups, group),
         "verdicts" => array(&rank.verdicts, verdict),
