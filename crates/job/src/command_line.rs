@@ -96,6 +96,36 @@ fn example_in(name: &str, place: &[String], is_here: bool) -> Result<(String, Se
 /// Options whose wrong values fio ignores.
 const IGNORED_IF_WRONG: &[&str] = &["eta", "debug"];
 
+/// Drops `--daemonize` of what is no server under the name fio. `fathom run` refuses it later.
+fn drop_daemonize(dialect: Dialect, invocation: &mut Invocation, diagnostics: &mut Diagnostics) {
+    let is_run = invocation.clients.is_empty() && invocation.server.is_none();
+    if dialect == Dialect::Fio && is_run && invocation.daemonize.take().is_some() {
+        let text = "--daemonize: only a server runs in the background; it is ignored, as fio \
+                    ignores it";
+        diagnostics.warn(&Origin::command_line(), None, text);
+    }
+}
+
+/// Checks that `--merge-blktrace-only` has something to merge.
+fn check_merge(dialect: Dialect, invocation: &Invocation, diagnostics: &mut Diagnostics) {
+    let merges = |job: &Job| job.replay.is_on() && job.replay.merge.file.is_some();
+    if !invocation.merge_only || invocation.jobs.iter().any(merges) {
+        return;
+    }
+    let text = "--merge-blktrace-only: no job has merge_blktrace_file";
+    let origin = Origin::command_line();
+    match dialect {
+        Dialect::Fio => {
+            let text = format!("{text}; nothing is done, as fio does nothing");
+            diagnostics.warn(&origin, None, &text);
+        }
+        Dialect::Fathom => {
+            diagnostics
+                .error(&origin, format!("{text}; set it to where the merged trace is to go"));
+        }
+    }
+}
+
 /// The option that a name on the command line means.
 #[derive(Clone, Copy)]
 enum Named {
@@ -213,12 +243,7 @@ impl Scan {
         if invocation.formats.is_empty() {
             invocation.formats.push(Format::Normal);
         }
-        let is_plain = invocation.clients.is_empty() && invocation.server.is_none();
-        if dialect == Dialect::Fio && is_plain && invocation.daemonize.take().is_some() {
-            let text = "--daemonize: only a server runs in the background; it is ignored, as fio \
-                        ignores it";
-            diagnostics.warn(&Origin::command_line(), None, text);
-        }
+        drop_daemonize(dialect, &mut invocation, &mut diagnostics);
         // Servers parse their jobs themselves, because jobs depend on the files and CPUs of the
         // machine.
         let here = invocation.clients.is_empty() && invocation.server.is_none();
@@ -244,22 +269,8 @@ impl Scan {
         } else if let Err(text) = clients::complete(&mut invocation, &before, inputs) {
             diagnostics.error(&Origin::command_line(), text);
         }
-        let merges = |job: &Job| job.replay.is_on() && job.replay.merge.file.is_some();
-        if invocation.merge_only
-            && diagnostics.errors.is_empty()
-            && !invocation.jobs.iter().any(merges)
-        {
-            let text = "--merge-blktrace-only: no job has merge_blktrace_file";
-            match dialect {
-                Dialect::Fio => {
-                    let text = format!("{text}; nothing is done, as fio does nothing");
-                    diagnostics.warn(&Origin::command_line(), None, &text);
-                }
-                Dialect::Fathom => {
-                    let text = format!("{text}; set it to where the merged trace is to go");
-                    diagnostics.error(&Origin::command_line(), text);
-                }
-            }
+        if diagnostics.errors.is_empty() {
+            check_merge(dialect, &invocation, &mut diagnostics);
         }
         let Diagnostics { mut errors, messages, sources } = diagnostics;
         if invocation.warnings_fatal {
