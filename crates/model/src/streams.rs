@@ -4,6 +4,7 @@ use crate::builder::{Builder, Side};
 use crate::counts::{Counts, LogHistogram};
 use crate::model::{Share, Stream, Think};
 use crate::steps::{Step, StepKind};
+use crate::threads::ThreadClass;
 use std::collections::BTreeMap;
 
 /// The most streams of a model.
@@ -131,7 +132,7 @@ fn stream(builder: &Builder, side: &Side, group: &Group) -> Stream {
     let starts: u64 = moving.iter().map(|step| step.starts).sum();
     let main = moving.iter().max_by_key(|step| step.starts);
     let syncs = sum(StepKind::Fsync, |s| s.ios) + sum(StepKind::Fdatasync, |s| s.ios);
-    let ranges = sum(StepKind::SyncRange, |s| s.ios);
+    let writes_per = |calls: u64| (calls > 0 && writes > 0).then(|| writes as f64 / calls as f64);
     let (pacing, reason) = class.pacing();
     let seconds = side.length() as f64 / 1e9;
     Stream {
@@ -160,21 +161,25 @@ fn stream(builder: &Builder, side: &Side, group: &Group) -> Stream {
         pacing,
         reason,
         think: think(&moving, class.cpu_known),
-        depth: if class.is_queued() {
-            class.depth.quantile_busy(0.95).div_ceil(class.concurrency()).max(1)
-        } else {
-            1
-        },
+        depth: depth_of_one(class),
         direct: share(|step| step.direct),
         dsync: of(StepKind::Write).map(|step| step.dsync).sum::<u64>() as f64
             / writes.max(1) as f64,
         read_latency_ns: latency(of(StepKind::Read)).mean(),
         write_latency_ns: latency(of(StepKind::Write)).mean(),
-        writes_per_sync: (syncs > 0 && writes > 0).then(|| writes as f64 / syncs as f64),
+        writes_per_sync: writes_per(syncs),
         datasync: sum(StepKind::Fdatasync, |s| s.ios) * 2 > syncs,
-        writes_per_range_sync: (ranges > 0 && writes > 0).then(|| writes as f64 / ranges as f64),
+        writes_per_range_sync: writes_per(sum(StepKind::SyncRange, |s| s.ios)),
         parts: group.steps.clone(),
         class: group.threads,
+    }
+}
+
+/// I/Os that one thread of a class has in flight.
+fn depth_of_one(class: &ThreadClass) -> u32 {
+    match class.is_queued() {
+        true => class.depth.quantile_busy(0.95).div_ceil(class.concurrency()).max(1),
+        false => 1,
     }
 }
 

@@ -143,6 +143,15 @@ mean() {
     }
   } END { printf \"%d\\n\", time }'
 }
+# Soft RoCE at 10.7.7.1.
+soft_roce() {
+  ! rdma link | grep -q rxe0 || return 0
+  ip link set lo up
+  ip link add dummy0 type dummy || true
+  ip addr add 10.7.7.1/24 dev dummy0
+  ip link set dummy0 up
+  rdma link add rxe0 type rxe netdev dummy0
+}
 within() { [ $1 -le $2 ] && [ $2 -le $3 ]; }
 # The layers of a disk make up the latency of the job, to 3 %.
 whole() {

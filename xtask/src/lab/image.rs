@@ -125,6 +125,7 @@ fn copy(path: &Path, guest: &Path) -> Result<()> {
     let parent = path.parent().and_then(|parent| parent.strip_prefix("/").ok());
     let place = guest.join(parent.with_context(|| format!("{} is no file", path.display()))?);
     fs::create_dir_all(&place)?;
+    ensure!(path.exists(), "{} is not there; 'cargo xtask test' lists its package", path.display());
     // A link to a file becomes the file.
     let follow = if path.is_file() { "L" } else { "" };
     shell(guest, &format!("cp -a{follow} '{}' '{}'", path.display(), place.display()))?;

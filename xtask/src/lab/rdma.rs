@@ -21,12 +21,7 @@ pub const CASES: &[Case] = &[
         name: "rdma-verbs",
         proves: "write, read, send, recv over soft RoCE: counts and data of both sides",
         is_long: false,
-        steps: "ip link set lo up
-ip link add dummy0 type dummy || true
-ip addr add 10.7.7.1/24 dev dummy0
-ip link set dummy0 up
-rdma link add rxe0 type rxe netdev dummy0
-rdma link
+        steps: "soft_roce
 # Both sides in one process: VERB, options of the listening side, options of the other.
 pair() {
   fathom run --output=/tmp/out --ioengine=rdma --port=18515 --bs=16k --size=4m --name=listens $2 \\
@@ -66,10 +61,40 @@ fails fathom run --name=alone --ioengine=rdma --port=18516 --hostname=10.7.7.1 -
 grep -q 'nobody listens there' /tmp/refused",
     },
     Case {
+        name: "rdma-ends",
+        proves: "a side ends when it is interrupted, and when the process of the other is killed",
+        is_long: false,
+        steps: "soft_roce
+listener() {
+  timeout -s KILL 60 fathom run --output=/tmp/listener --name=listens --ioengine=rdma --port=18518 \\
+    --rw=read --bs=16k --size=1g --iodepth=4
+}
+listening() { for second in 1 2 3 4 5 6 7 8 9 10; do
+  rdma resource show cm_id | grep -q LISTEN && return; sleep 1; done; return 1; }
+begun=$(cut -d. -f1 /proc/uptime)
+timeout -s INT 4 fathom run --output=/tmp/out --name=alone --ioengine=rdma --port=18516 --rw=read \\
+  --bs=4k --size=4k || true
+within 0 $(($(cut -d. -f1 /proc/uptime) - begun)) 15
+for verb in send write; do
+  listener >/tmp/said 2>&1 &
+  listener=$!
+  listening
+  fathom run --output=/tmp/client --name=connects --ioengine=rdma --port=18518 --hostname=10.7.7.1 \\
+    --verb=$verb --rw=write --bs=16k --size=1g --iodepth=4 &
+  client=$!
+  sleep 4
+  kill -9 $client
+  wait $listener || [ $? != 137 ]
+  grep -q 'READ:.*io=' /tmp/listener
+  cat /tmp/said /tmp/listener | grep 'READ:\\|other side'
+done",
+    },
+    Case {
         name: "rdma-examples",
         proves: "fio's example job files of both sides, in two processes, with each verb",
-        is_long: false,
-        steps: "examples=/usr/share/doc/fio/examples
+        is_long: true,
+        steps: "soft_roce
+examples=/usr/share/doc/fio/examples
 for verb in write read send recv; do
   for side in client server; do
     sed -e 's/\\[port\\]/18517/' -e 's/\\[hostname\\]/10.7.7.1/' -e \"s,^verb=.*,verb=$verb,\" \\

@@ -20,10 +20,10 @@ pub(super) const CHECK: Check = Check {
         "a_clock_that_jumped_and_one_that_did_not_answer_are_said",
         "a_clock_that_jumped_and_one_that_did_not_answer_are_said",
     ),
-    look: Look::Fleet(look),
+    function: CheckFunction::Fleet(check),
 };
 
-fn look(fleet: &Fleet) -> Vec<Finding> {
+fn check(fleet: &Fleet) -> Vec<Finding> {
     let jumped = fleet.ranks.iter().filter_map(|rank| Some((rank, rank.clock.jump()?)));
     let unknown: Vec<&RankRecord> = fleet
         .ranks
