@@ -143,8 +143,8 @@ fn the_status_line_of_a_client_ends_at_all() {
     let job = ["--name=a", "--ioengine=null", "--size=1g", "--time_based", "--runtime=2500ms"];
     let line = [&["--eta=always", to.as_str()], &job[..]].concat();
     let ran = client("fio", directory.path(), &line).expect(0);
-    let lines = ran.out.split(['\r', '\n']).filter(|line| line.contains("Jobs: "));
-    let last = lines.last().unwrap_or_else(|| panic!("no status line: {}", ran.out));
+    let mut lines = ran.out.split(['\r', '\n']).filter(|line| line.contains("Jobs: "));
+    let last = lines.next_back().unwrap_or_else(|| panic!("no status line: {}", ran.out));
     assert!(last.contains("Jobs: 0 (f=0)") && last.contains("[100.0%]"), "{last}");
 }
 
