@@ -167,8 +167,13 @@ fn trims_of_a_file_are_counted_as_by_the_oracle_and_said_to_discard_nothing() {
     }
     // Data stays, for nothing discards it.
     std::fs::write(path.join("f"), vec![7; 16 * ZONE as usize]).unwrap();
-    as_fio(path, &trims("--rw=trim")).expect(0);
-    assert!(std::fs::read(path.join("f")).unwrap().iter().all(|byte| *byte == 7));
+    for engine in ["psync", "vsync", "libaio", "io_uring", "posixaio", "mmap", "splice"] {
+        let engine = format!("--ioengine={engine}");
+        let line = [&trims("--rw=trim")[..], &[engine.as_str()]].concat();
+        assert_eq!(recorded(path, 0, &line).jobs[0].results.trim.ios, 16, "{engine}");
+        let bytes = std::fs::read(path.join("f")).unwrap();
+        assert!(bytes.iter().all(|byte| *byte == 7), "{engine}");
+    }
 }
 
 #[test]

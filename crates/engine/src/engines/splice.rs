@@ -122,7 +122,7 @@ impl SyncEngine for Splice {
     fn execute(&mut self, fd: RawFd, buffer: &mut [u8], op: &Op) -> Queued {
         let (file, mut offset) = (borrow(fd), op.offset);
         let moved = match op.kind {
-            OpKind::Trim => return Queued::Done(maintain(fd, *op)),
+            OpKind::Trim | OpKind::ResetZone => return Queued::Done(maintain(fd, *op)),
             OpKind::Read => {
                 Splice::transfer(buffer, |rest| self.pipe.fill(file, Some(&mut offset), rest))
             }

@@ -138,13 +138,9 @@ pub fn report(device: impl AsFd, from: u64) -> io::Result<Vec<ZoneReport>> {
     Ok(room.zones[..count].iter().map(|zone| zone.read(has_capacity)).collect())
 }
 
-/// Resets whole zones, which erases their data. Returns `length` or a negative errno. A target that has
-/// no zones of its own (ENOTTY) has nothing to reset: its zones are invented.
+/// Resets whole zones, which erases their data. Returns `length` or a negative errno.
 pub fn reset(device: RawFd, start: u64, length: u64) -> i64 {
-    match on_range(device, BLKRESETZONE, start, length) {
-        error if error == -i64::from(libc::ENOTTY) => length as i64,
-        result => result,
-    }
+    on_range(device, BLKRESETZONE, start, length)
 }
 
 /// Makes whole zones full.
