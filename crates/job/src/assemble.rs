@@ -68,7 +68,7 @@ impl<'a> Assembly<'a> {
                 continue;
             }
             let wanted = &self.invocation.sections;
-            // Oracle: fio chooses among the sections of job files only.
+            // Under the name fio, the command line has left out those that are not chosen.
             let chooses = self.dialect == Dialect::Fathom && !wanted.is_empty();
             if chooses && !wanted.contains(&section.name) {
                 continue;

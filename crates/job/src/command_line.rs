@@ -72,6 +72,8 @@ struct Scan {
     invocation: Invocation,
     /// The first section holds the options before the first `--name`.
     sections: Vec<Section>,
+    /// Jobs that a `--section` before them leaves out, by their place in `sections`.
+    left_out: Vec<usize>,
     /// The arguments before the first `--client` that are sent to all servers.
     before: Vec<String>,
     /// The profile of `--profile`, and its options.
@@ -140,7 +142,16 @@ impl Scan {
         let sections = vec![apply::command_line_section("global")];
         let (before, diagnostics) = (Vec::new(), Diagnostics::default());
         let profile_options = profile::Given::default();
-        Scan { dialect, invocation, sections, before, profile: None, profile_options, diagnostics }
+        Scan {
+            dialect,
+            invocation,
+            sections,
+            left_out: Vec::new(),
+            before,
+            profile: None,
+            profile_options,
+            diagnostics,
+        }
     }
 
     /// What an option that selects an action leaves of the command line: the version of fio whose
@@ -234,12 +245,16 @@ impl Scan {
         let Scan {
             dialect,
             mut invocation,
-            mut sections,
+            sections,
+            left_out,
             before,
             mut diagnostics,
             profile,
             profile_options,
         } = self;
+        let chosen = |(at, section)| (!left_out.contains(&at)).then_some(section);
+        let mut sections: Vec<Section> =
+            sections.into_iter().enumerate().filter_map(chosen).collect();
         if invocation.formats.is_empty() {
             invocation.formats.push(Format::Normal);
         }
@@ -370,6 +385,12 @@ impl Scan {
         if def.name == "name"
             && let Some(name) = value
         {
+            // Oracle: fio chooses among the jobs behind --section, those of the command line as well.
+            let chosen = &self.invocation.sections;
+            let chooses = self.dialect == Dialect::Fio && !chosen.is_empty();
+            if chooses && !chosen.iter().any(|section| section == name) {
+                self.left_out.push(self.sections.len());
+            }
             self.sections.push(apply::command_line_section(name));
         }
         let setting = Setting {

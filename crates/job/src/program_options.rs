@@ -270,15 +270,15 @@ pub const OPTIONS: &[ProgramOption] = options! {
     /// Run the server in the background; write its process id to this file
     "daemonize" => text!(daemonize, "the path of a file for the process id")
         .short('D').value("FILE"),
-    /// A secret that --server and --client both know; ps(1) shows it, unlike --token-file
+    /// A secret that both sides know; --token-file hides it from ps(1)
     "token" => text!(access.token, "a secret that both sides know").value("TEXT").ours(),
     /// A file with the token in its first line, readable only by its owner
     "token-file" => text!(access.token_file, "the path of a file").value("FILE").ours(),
-    /// Encrypt as --server with this certificate and those up to its authority (PEM)
+    /// Encrypt as a server, with this certificate and its chain (PEM)
     "tls-cert" => text!(access.tls_cert, "the path of a certificate").value("FILE").ours(),
     /// The key of the certificate (PEM)
     "tls-key" => text!(access.tls_key, "the path of a key").value("FILE").ours(),
-    /// Encrypt as --client, and trust certificates of these authorities (PEM)
+    /// Encrypt as a client, and trust these authorities (PEM)
     "tls-ca" => text!(access.tls_ca, "the path of a certificate").value("FILE").ours(),
     /// Run the jobs that follow on a server; repeatable
     "client" => set(client).short('C').value("HOST|FILE"),

@@ -2,7 +2,7 @@
 //!
 //! fio ignores what it cannot read after a number: `4x` is 4, `1e3` is 1, `1.5s` is one second and
 //! `1m30s` a microsecond. Here each of these is an error, because a benchmark that runs something
-//! else than was asked for is worse than none. [`as_fio`] knows what fio reads, for the name fio.
+//! else than was asked for is worse than none. The module `fio` knows what fio reads, for the name fio.
 
 mod expression;
 mod fio;

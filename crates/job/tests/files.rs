@@ -196,6 +196,17 @@ fn only_wanted_sections_are_read_and_globals_always() {
     );
 }
 
+/// As fio does: --section chooses among the jobs behind it, also those of the command line.
+#[test]
+fn under_fio_a_section_chooses_among_later_jobs_of_the_command_line() {
+    let texts = Texts::one("[b]\n[c]\n");
+    let chosen = |line: &str| names(&run(line, Fio, &texts).unwrap()).join(" ");
+    assert_eq!(chosen("--section=b --name=zz quick.fio"), "b");
+    assert_eq!(chosen("--name=zz --section=b quick.fio"), "zz b");
+    assert_eq!(chosen("--section=zz --section=b --name=zz quick.fio"), "zz b");
+    assert!(errors("--section=b --name=zz", Fio, &texts)[0].contains("no job"));
+}
+
 #[test]
 fn files_run_one_after_the_other() {
     let texts = Texts::one("[a]\n[b]\n").file("d.fio", "[d]\n[e]\n");

@@ -1,6 +1,7 @@
 //! File names, exactly as fio makes them, and the list of paths facts are needed on.
 
-use job::{Engine, Job, ReadWrite};
+use crate::problem::Diagnostics;
+use job::{Engine, Job, Medium, ReadWrite};
 use record::Direction;
 use std::collections::HashMap;
 use trace::FileUse;
@@ -85,6 +86,14 @@ fn want_with_above(path: &str, write: bool, want: &mut impl FnMut(&str, bool)) {
     while let Some(directory) = above {
         want(directory, false);
         above = parent(directory);
+    }
+}
+
+/// Refuses "-", which fio reserves for standard input and output and then cannot use either.
+pub(crate) fn check_reserved(job: &Job, diagnostics: &mut Diagnostics) {
+    if job.queue.engine.medium() == Medium::Data && job.target.filenames.iter().any(|n| n == "-") {
+        let what = "'-' is standard input or output, which has no size and no offsets";
+        diagnostics.usage(job, "filename", what, "name a file; ./- is one of this name");
     }
 }
 

@@ -1,7 +1,7 @@
 //! Queue depth and batches, rates, CPUs and priorities.
 
-use crate::blocks;
-use crate::model::{Pacing, Placement, Queue, RateLimit};
+use crate::blocks::{self, Blocks};
+use crate::model::{BlockPlan, Pacing, Placement, Queue, RateLimit};
 use crate::names::directories;
 use crate::problem::Diagnostics;
 use job::{CpuSplit, Engine, Job, NumaMemory};
@@ -101,7 +101,7 @@ fn checked_depth(job: &Job, diagnostics: &mut Diagnostics) -> u32 {
 
 /// Rates of a job. Oracle: `rate` and `rate_iops` exclude each other even in different directions,
 /// so do their minima; a minimum above its rate is an error, a minimum without a rate is not.
-pub(crate) fn pacing(job: &Job, diagnostics: &mut Diagnostics) -> Pacing {
+pub(crate) fn pacing(job: &Job, blocks: &Blocks, diagnostics: &mut Diagnostics) -> Pacing {
     let rate = &job.rate;
     let bytes = rate.bandwidth.map(|_, b| b.map(|b| b.0).filter(|b| *b > 0));
     let iops = rate.iops.map(|_, i| i.filter(|i| *i > 0));
@@ -120,7 +120,8 @@ pub(crate) fn pacing(job: &Job, diagnostics: &mut Diagnostics) -> Pacing {
     }
     Pacing {
         limit: PerDirection::from_fn(|d| {
-            bytes[d].map(RateLimit::Bytes).or(iops[d].map(RateLimit::Iops))
+            let by_iops = |iops| limit_of_iops(job, d, iops, &blocks.sizes[d], diagnostics);
+            bytes[d].map(RateLimit::Bytes).or(iops[d].map(by_iops))
         }),
         process: rate.process,
         min_bytes,
@@ -129,6 +130,31 @@ pub(crate) fn pacing(job: &Job, diagnostics: &mut Diagnostics) -> Pacing {
         think: rate.think.clone(),
         ignore_thinktime: rate.ignore_thinktime,
     }
+}
+
+/// `rate_iops`. Oracle: with blocks of several sizes it is a bandwidth, that of so many of the smallest.
+fn limit_of_iops(
+    job: &Job,
+    direction: Direction,
+    iops: u64,
+    sizes: &BlockPlan,
+    diagnostics: &mut Diagnostics,
+) -> RateLimit {
+    if sizes.min() == sizes.max() || sizes.min() == 0 {
+        return RateLimit::Iops(iops);
+    }
+    let bytes = iops.saturating_mul(sizes.min());
+    if blocks::directions(job).any(|used| used == direction) {
+        diagnostics.note(
+            job,
+            format!(
+                "rate_iops={iops} limits {}s to {}/s: that many of the smallest blocks, as in fio",
+                direction.name(),
+                record::human::size(bytes as f64)
+            ),
+        );
+    }
+    RateLimit::Bytes(bytes)
 }
 
 type Named<'a> = (&'a str, &'a PerDirection<Option<u64>>);

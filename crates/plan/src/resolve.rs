@@ -3,7 +3,7 @@
 use crate::blocks::{self, Blocks};
 use crate::files::{Files, JobContext};
 use crate::model::{FileOrder, FileSelection, Measuring, Pattern, Plan, Start, Stop, Worker};
-use crate::names::{MAX_FILES, clones, files_of_job};
+use crate::names::{self, MAX_FILES, clones, files_of_job};
 use crate::net;
 use crate::objects;
 use crate::order::{Reports, Slot, arrange};
@@ -244,6 +244,7 @@ fn check_job(job: &Job, facts: &Facts, policy: &Policy, diagnostics: &mut Diagno
     replay::check(job, diagnostics);
     zones::check(job, diagnostics);
     zbd::check(job, diagnostics);
+    names::check_reserved(job, diagnostics);
     let blocks = blocks::resolve(job, diagnostics);
     if let Some(Size::Bytes(size)) = job.target.size
         && size.0 > 0
@@ -315,7 +316,7 @@ fn template(
         buffers: buffers(job, diagnostics),
         syncing: job.syncing.clone(),
         layout: layout(job),
-        pacing: pace::pacing(job, diagnostics),
+        pacing: pace::pacing(job, blocks, diagnostics),
         limits: limits::limits(job, diagnostics),
         measuring: Measuring {
             // Oracle: vsync completes I/O at submission and has no submission latency.

@@ -57,7 +57,8 @@ pub(crate) fn resolve(
         state_save: typed.state_save,
         only_fsynced: typed.only_fsynced,
         write_sequence: typed.write_sequence,
-        header_seed: typed.header_seed,
+        // A job that only reads may read what another run wrote, unless the check is asked for.
+        header_seed: typed.header_seed.unwrap_or(job.pattern.rw.writes()),
         trimming: trimming(job),
     })
 }
@@ -71,8 +72,9 @@ pub(crate) fn method(job: &Job) -> Option<VerifyMethod> {
     asked(job).filter(|_| moves)
 }
 
+/// Oracle: verify_pattern alone is verify=pattern_hdr.
 fn asked(job: &Job) -> Option<VerifyMethod> {
-    job.verify.method.or(job.verify.pattern.as_ref().map(|_| VerifyMethod::Pattern))
+    job.verify.method.or(job.verify.pattern.as_ref().map(|_| VerifyMethod::PatternHeader))
 }
 
 fn trimming(job: &Job) -> Option<Trimming> {

@@ -1,9 +1,10 @@
 //! `--status-interval`: cumulative reports as fio writes them, and what came in between.
 
-use crate::common::{Ran, as_fio, fathom, fio, scratch};
+use crate::common::{FATHOM, FIO, Ran, as_fio, fathom, fio, run, scratch};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::process::Command;
 
 /// Two workers of one job, and one of another that ends early.
 const JOBS: &[&str] = &[
@@ -179,4 +180,19 @@ fn when_a_job_started_is_told_by_the_clock_asked_for() {
     assert!((0.0..60_000.0).contains(&(up + 20.0 - booted as f64)), "{booted} {up}");
     let refused = fathom(scratch.path(), &[&job[..], &["--job_start_clock_id=77"]].concat());
     assert!(refused.expect(2).err.contains("job_start_clock_id"));
+}
+
+/// fio's file asks for a report, and is removed. It would ask every other fio as well, so /tmp is another one.
+#[test]
+fn a_file_asks_for_a_report_as_in_the_oracle() {
+    // The program may be below /tmp itself.
+    let script = "set -e; exec 3< \"$(command -v \"$1\")\"; shift; mount -t tmpfs none /tmp; cd /tmp
+        /proc/self/fd/3 \"$@\" --name=a --ioengine=null --size=1m --time_based --runtime=2 --rate_iops=50 > report &
+        sleep 0.7; touch fio-dump-status; wait
+        grep -c 'pid=' report; test ! -e fio-dump-status";
+    for program in [&[FATHOM, "fio"][..], &[FIO]] {
+        let mut place = Command::new("unshare");
+        place.args(["--mount", "sh", "-c", script, "sh"]).args(program);
+        assert_eq!(run(&mut place).expect(0).out, "2\n", "{program:?}");
+    }
 }

@@ -451,3 +451,30 @@ fn contradictions_are_refused_by_name() {
         assert!(!dir.path().join("data").exists());
     }
 }
+
+/// verify_pattern alone is verify=pattern_hdr: either program checks what the other wrote.
+#[test]
+fn a_pattern_without_a_method_has_headers() {
+    let directory = scratch();
+    let line = |rw: &'static str| [rw, "--verify_pattern=0xab"];
+    theirs(directory.path(), &line("--rw=write")).expect(0);
+    ours(directory.path(), &line("--rw=read")).expect(0);
+    ours(directory.path(), &line("--rw=write")).expect(0);
+    theirs(directory.path(), &line("--rw=read")).expect(0);
+}
+
+/// The seed in headers of a job that only reads is checked only if that is asked for.
+#[test]
+fn the_seed_of_another_run_is_found_when_it_is_asked_for() {
+    let directory = scratch();
+    let line = |more: &[&'static str]| [&["--verify=md5"], more].concat();
+    ours(directory.path(), &line(&["--rw=write", "--do_verify=0", "--randseed=5"])).expect(0);
+    let read = |seed: &'static str, asked: &'static str, code: i32| {
+        ours(directory.path(), &line(&["--rw=read", seed, asked])).expect(code)
+    };
+    read("--randseed=6", "--verify_header_seed=0", 0);
+    ours(directory.path(), &line(&["--rw=read", "--randseed=6"])).expect(0);
+    read("--randseed=5", "--verify_header_seed=1", 0);
+    let ran = read("--randseed=6", "--verify_header_seed=1", 1);
+    assert!(ran.err.contains("stale block: bad header seed"), "{}", ran.err);
+}

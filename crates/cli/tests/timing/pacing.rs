@@ -110,6 +110,44 @@ fn thinkcycles_keep_the_cpu_busy_after_each_completion() {
     assert_eq!(record.jobs[0].workload.settings["thinkcycles"], "1000000");
 }
 
+/// With several block sizes, rate_iops is the bandwidth of so many of the smallest, as in fio.
+#[test]
+fn a_limit_of_iops_with_several_block_sizes_is_a_bandwidth() {
+    let _alone = alone();
+    let directory = scratch();
+    let job = format!("{NULL}runtime=2\n[a]\nrate_iops=400\nbsrange=4k-8k\n");
+    let rates = both(directory.path(), &job).map(|(code, document)| {
+        assert_eq!(code, 0);
+        document["jobs"][0]["read"]["bw_bytes"].as_f64().unwrap()
+    });
+    for rate in rates {
+        assert!((0.95..1.05).contains(&(rate / (400.0 * 4096.0))), "{rates:?}");
+    }
+}
+
+/// A pause after each block leaves one I/O in flight, whatever the depth.
+#[test]
+fn pauses_cap_the_depth_as_in_the_oracle() {
+    let directory = scratch();
+    let job = |blocks: u32| {
+        format!(
+            "[a]\nfilename=x\nioengine=libaio\ndirect=1\nrw=randread\nsize=1m\nbs=4k\niodepth=8\n\
+             thinktime=1ms\nthinktime_blocks={blocks}\n"
+        )
+    };
+    for blocks in [1, 2, 16] {
+        let levels = both(directory.path(), &job(blocks)).map(|(code, document)| {
+            assert_eq!(code, 0);
+            let levels = &document["jobs"][0]["iodepth_level"];
+            ["1", "8"].map(|level| levels[level].as_f64().unwrap())
+        });
+        let [ours, theirs] = levels;
+        for (ours, theirs) in ours.into_iter().zip(theirs) {
+            assert!((ours - theirs).abs() < 5.0, "{blocks} blocks: {levels:?}");
+        }
+    }
+}
+
 /// Without rate_ignore_thinktime, a rated job makes up for its pauses. With it, the job keeps the rate
 /// between them.
 #[test]

@@ -247,6 +247,24 @@ mod tests {
         assert_eq!(gate.admit(&OP, 0, 1050), Admit::Wait { until: 2050 });
     }
 
+    /// I/Os in flight when a pause becomes due count for the next one.
+    #[test]
+    fn pauses_after_each_block_leave_one_io_in_flight() {
+        let mut gate = think(ThinkTime { time: Some(Nanos(1000)), ..ThinkTime::default() });
+        for in_flight in 0..8 {
+            assert_eq!(gate.admit(&OP, in_flight, 0), Admit::Now { intended: None });
+        }
+        gate.completed(&OP);
+        assert_eq!(gate.admit(&OP, 7, 10), Admit::Drain);
+        (0..7).for_each(|_| gate.completed(&OP));
+        for begin in [20, 2000] {
+            assert_eq!(gate.admit(&OP, 0, begin), Admit::Wait { until: begin + 1000 });
+            assert_eq!(gate.admit(&OP, 0, begin + 1000), Admit::Now { intended: None });
+            assert_eq!(gate.admit(&OP, 1, begin + 1001), Admit::Drain);
+            gate.completed(&OP);
+        }
+    }
+
     #[test]
     fn a_pause_spins_without_keeping_the_loop_from_its_end() {
         let settings =

@@ -45,7 +45,11 @@ pub(super) struct ThinkTime {
     blocks: u64,
     pub issued: u64,
     pub completed: u64,
-    counted_at_pause: u64,
+    /// The count when the last pause became due. I/Os that were in flight then count for the next one, as
+    /// in fio: with a pause after each block, one I/O is in flight whatever the depth.
+    counted_when_due: u64,
+    /// A pause is due and begins when nothing is in flight.
+    drains: bool,
     /// End of the last pause, or the first I/O: `thinktime_iotime` counts from there.
     working_since: Option<u64>,
     /// Start and end of the current pause.
@@ -62,7 +66,8 @@ impl ThinkTime {
             settings: settings.clone(),
             issued: 0,
             completed: 0,
-            counted_at_pause: 0,
+            counted_when_due: 0,
+            drains: false,
             working_since: None,
             pause: None,
             shifts_schedule,
@@ -78,14 +83,18 @@ impl ThinkTime {
             self.working_since = Some(now);
             return Pause::Over(now - from);
         }
-        if !self.is_due(now) {
-            return Pause::None;
+        if !self.drains {
+            if !self.is_due(now) {
+                return Pause::None;
+            }
+            self.counted_when_due = self.count();
+            self.drains = true;
         }
         // As in fio, I/O in flight ends before the pause begins.
         if in_flight > 0 {
             return Pause::Drain;
         }
-        self.counted_at_pause = self.count();
+        self.drains = false;
         self.pause = Some((now, now.saturating_add(self.time_ns)));
         self.current_pause(now).unwrap_or(Pause::None)
     }
@@ -107,6 +116,6 @@ impl ThinkTime {
         let since = *self.working_since.get_or_insert(now);
         let by_time = self.settings.iotime.is_some_and(|limit| now - since >= limit.0);
         let counts_blocks = self.settings.iotime.is_none() || self.settings.blocks.is_some();
-        by_time || (counts_blocks && self.count() - self.counted_at_pause >= self.blocks)
+        by_time || (counts_blocks && self.count() - self.counted_when_due >= self.blocks)
     }
 }

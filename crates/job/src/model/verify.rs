@@ -43,8 +43,8 @@ with_defaults! {
         pub state_save: bool = true,
         /// `verify_write_sequence`: the number in headers is checked.
         pub write_sequence: bool = true,
-        /// `verify_header_seed`: the seed in headers is checked.
-        pub header_seed: bool = true,
+        /// `verify_header_seed`: whether the seed in headers is checked; `None`: if the job writes.
+        pub header_seed: Option<bool>,
         /// `trim_percentage`: share of written blocks that is trimmed before it is verified.
         pub trim_percentage: u8,
         /// `trim_verify_zero`.

@@ -135,8 +135,9 @@ pub(super) const ROWS: &[OptionDef] = rows! {
 
     /// Check the seed in headers
     ///
-    /// Newer than fio 3.33.
-    "verify_header_seed" => boolean(Verify).default("1").sets(field!(verify.header_seed)),
+    /// A job that only reads checks it only if this is set: the seed must be one of the same job with
+    /// the same `randseed`. Newer than fio 3.33.
+    "verify_header_seed" => boolean(Verify).sets(field!(verify.header_seed)),
 
     /// Verified blocks that are trimmed, per cent
     ///

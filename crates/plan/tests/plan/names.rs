@@ -151,3 +151,12 @@ fn a_directory_without_files_is_refused() {
     empty.target.opendir = Some("d1".into());
     one_problem(&[empty], &machine(), Refusal, "opendir", "no file below");
 }
+
+/// fio reserves the name and then fails to get its size.
+#[test]
+fn a_dash_is_no_file() {
+    let mut job = null("a", MIB);
+    job.queue.engine = Engine::Psync;
+    job.target.filenames = vec!["-".into()];
+    one_problem(&[job.clone()], &machine(), Usage, "filename", "'-' is standard input or output");
+}

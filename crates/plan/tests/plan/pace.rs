@@ -154,6 +154,15 @@ fn rates() {
     assert_eq!((pacing.limit.write, pacing.min_iops.read), (None, Some(20)));
     assert_eq!(pacing.cycle, record::Nanos::SECOND);
 
+    // Oracle: with blocks of several sizes, an IOPS limit is the bandwidth of so many of the smallest.
+    let mut ranged = split(&[(4096, Some(50)), (65_536, Some(50))]);
+    ranged.rate.iops.read = Some(100);
+    let planned = plan(&[ranged], &machine());
+    assert_eq!(planned.workers[0].pacing.limit.read, Some(RateLimit::Bytes(409_600)));
+    let says =
+        planned.messages.iter().any(|m| m.text.contains("rate_iops=100 limits reads to 400"));
+    assert!(says, "{:?}", planned.messages);
+
     // Oracle: exclusive even in different directions; so are the minima.
     job.rate.iops.write = Some(100);
     one_problem(&[job.clone()], &machine(), Usage, "rate_iops", "both given");

@@ -12,6 +12,9 @@ use record::{Cell, RunRecord};
 use runner::{RunControl, RunInProgress, RunObserver, Trigger};
 use std::path::Path;
 
+/// A file that asks every fio for a report, as its manual says.
+const DUMP_STATUS: &str = "/tmp/fio-dump-status";
+
 /// Shows a run: status line or live view, interim reports, messages about signals.
 pub struct Console<'a> {
     output: &'a mut Output,
@@ -116,6 +119,13 @@ impl<'a> Console<'a> {
     }
 }
 
+/// Whether somebody asks for a report by fio's file, which is removed then.
+fn take_dump_request() -> bool {
+    // Most often it is not there, and a look costs less than the attempt to remove it.
+    let path = Path::new(DUMP_STATUS);
+    path.exists() && std::fs::remove_file(path).is_ok()
+}
+
 impl RunObserver for Console<'_> {
     fn laying_out(&mut self, job: &str, files: u64, bytes: u64) -> Result<()> {
         self.clear()?;
@@ -160,7 +170,8 @@ impl RunObserver for Console<'_> {
         if let Some(ticker) = self.ticker.as_mut().filter(|_| !is_drawn) {
             ticker.tick(|| run.run.snapshot())?;
         }
-        Ok(RunControl { stop: self.stopping || self.trigger.was_pulled(), report: false })
+        let report = self.mode.as_fio && take_dump_request();
+        Ok(RunControl { stop: self.stopping || self.trigger.was_pulled(), report })
     }
 
     fn ended(&mut self, run: &RunInProgress) -> Result<()> {

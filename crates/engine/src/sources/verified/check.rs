@@ -392,7 +392,14 @@ impl Checker {
         write: WriteNumber,
     ) -> Result<Owner, String> {
         if self.knowing == Knowledge::Nothing {
-            return Ok(Owner::Unknown);
+            let is_ours = || self.content.write_of(header, WriteNumber::MAX - (1 << 16)).is_some();
+            return match self.verify.header_seed && !is_ours() {
+                true => Err(format!(
+                    "stale block: bad header seed {:#x}: it is of another run",
+                    header.seed
+                )),
+                false => Ok(Owner::Unknown),
+            };
         }
         let wanted = (write - 1) as u16;
         let right_seed = header.seed == self.content.seed_of(write);
