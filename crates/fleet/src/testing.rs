@@ -90,7 +90,8 @@ impl Exchange for ThreadExchange {
 
     fn send(&mut self, to: u32, bytes: Vec<u8>) -> Result<(), String> {
         let is_pong = matches!(Message::of_bytes(&bytes), Ok((_, Message::Pong(..))));
-        if !self.switch.is_dead() && !(is_pong && self.clock.is_silent) {
+        let is_held_back = is_pong && self.clock.is_silent;
+        if !self.switch.is_dead() && !is_held_back {
             // A message to a rank that has ended is lost, as with MPI.
             let _ = self.peers[to as usize].send((self.rank, bytes));
         }
