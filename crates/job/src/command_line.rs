@@ -235,6 +235,13 @@ impl Scan {
         }
     }
 
+    /// Removes the jobs that a `--section` left out.
+    fn leave_out(&mut self) {
+        let mut at = 0..;
+        let left_out = &self.left_out;
+        self.sections.retain(|_| at.next().is_some_and(|at| !left_out.contains(&at)));
+    }
+
     /// Reads the job files and completes the invocation.
     fn finish(
         mut self,
@@ -242,19 +249,17 @@ impl Scan {
         overrides: &[Override],
     ) -> Result<Invocation, JobErrors> {
         self.use_example();
+        self.leave_out();
         let Scan {
             dialect,
             mut invocation,
-            sections,
-            left_out,
+            mut sections,
             before,
             mut diagnostics,
             profile,
             profile_options,
+            ..
         } = self;
-        let chosen = |(at, section)| (!left_out.contains(&at)).then_some(section);
-        let mut sections: Vec<Section> =
-            sections.into_iter().enumerate().filter_map(chosen).collect();
         if invocation.formats.is_empty() {
             invocation.formats.push(Format::Normal);
         }
