@@ -13,7 +13,7 @@ use crate::options::{self, Kind, OptionDef};
 use crate::profile::{self, Profile, ProfileOption};
 use crate::program_options::{OPTIONS, ProgramOption, Role, Takes};
 use crate::{apply, clients, examples};
-use record::{Format, Severity};
+use record::{Format, Message, Severity};
 
 /// Parses a command line (without the program's name) and the job files it names.
 ///
@@ -294,11 +294,7 @@ impl Scan {
         }
         let Diagnostics { mut errors, messages, sources } = diagnostics;
         if invocation.warnings_fatal {
-            let fatal = messages.iter().filter(|message| message.severity >= Severity::Warning);
-            let origin = Origin { source: "--warnings-fatal".into(), line: None };
-            fatal.for_each(|message| {
-                errors.push(JobError::new(&origin, message.text.clone()));
-            });
+            errors.extend(fatal_warnings(&messages));
         }
         invocation.sources = sources;
         invocation.warnings = messages;
@@ -411,6 +407,13 @@ impl Scan {
         let last = self.sections.len() - 1;
         self.sections[last].settings.push(setting);
     }
+}
+
+/// Warnings as errors, for `--warnings-fatal`.
+fn fatal_warnings(messages: &[Message]) -> impl Iterator<Item = JobError> {
+    let origin = Origin { source: "--warnings-fatal".into(), line: None };
+    let fatal = messages.iter().filter(|message| message.severity >= Severity::Warning);
+    fatal.map(move |message| JobError::new(&origin, message.text.clone()))
 }
 
 impl Named {

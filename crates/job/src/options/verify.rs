@@ -137,7 +137,7 @@ pub(super) const ROWS: &[OptionDef] = rows! {
     ///
     /// A job that only reads checks it only if this is set: the seed must be one of the same job with
     /// the same `randseed`. Newer than fio 3.33.
-    "verify_header_seed" => boolean(Verify).sets(field!(verify.header_seed)),
+    "verify_header_seed" => boolean(Verify).default("1").sets(field!(verify.header_seed)),
 
     /// Verified blocks that are trimmed, per cent
     ///
