@@ -294,7 +294,7 @@ impl Scan {
         }
         let Diagnostics { mut errors, messages, sources } = diagnostics;
         if invocation.warnings_fatal {
-            errors.extend(fatal_warnings(&messages));
+            fatal_warnings(&messages).for_each(|error| errors.push(error));
         }
         invocation.sources = sources;
         invocation.warnings = messages;
