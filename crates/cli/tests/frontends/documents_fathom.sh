@@ -7,7 +7,15 @@ most=1
 case "$1 $2" in
     # Of another machine, which is there for the next commands; in place of an earlier one.
     powercut\ serve | run\ --server=*)
-        [ ! -e /reader/.server ] || kill "$(cat /reader/.server)"
+        if [ -e /reader/.server ]; then
+            earlier=$(cat /reader/.server)
+            kill "$earlier"
+            # It listens at the same address until it has ended.
+            for _ in 1 2 3 4 5 6 7 8 9 10; do
+                kill -0 "$earlier" 2> /dev/null || break
+                sleep 0.2
+            done
+        fi
         "$PROGRAM" "$@" > /dev/null &
         server=$!
         echo $server > /reader/.server
