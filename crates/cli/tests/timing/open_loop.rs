@@ -87,8 +87,8 @@ fn a_frozen_filesystem_delays_all_that_was_due_eight_at_a_time() {
     shows_the_stall(&["--ioengine=io_uring", "--iodepth=8"], 8);
 }
 
-/// Linear schedules and those of a Poisson process, by I/Os and by bytes, over mixed sizes: the
-/// latter keep within four standard deviations of the rate. Sizes that vary make a schedule by bytes
+/// Linear schedules and those of a Poisson process, by I/Os and by bytes, over mixed sizes, where a rate of
+/// I/Os is a bandwidth: the latter keep within four standard deviations of the rate. Sizes that vary make a schedule by bytes
 /// as uneven as a Poisson process has it, at most.
 #[test]
 fn rates_are_kept_whatever_the_sizes() {
@@ -97,16 +97,16 @@ fn rates_are_kept_whatever_the_sizes() {
             ["--ioengine=null", "--rw=randread", "--size=1g", "--time_based", "--runtime=2"];
         let process = format!("--rate_process={process}");
         let jobs = [
-            ["--name=a", "--bssplit=512/50:4k/50", "--rate_iops=20000"],
+            ["--name=a", "--bssplit=512/50:4k/50", "--rate_iops=90000"],
             ["--name=b", "--bssplit=512/50:4k/50", "--rate=46080000"],
-            ["--name=c", "--bsrange=512-4k", "--rate_iops=20000"],
+            ["--name=c", "--bs=4k", "--rate_iops=20000"],
             ["--name=d", "--bsrange=512-4k", "--rate=46080000"],
         ];
         let all = logged(4, &[&common[..], &[&process], &jobs.concat()].concat());
         for ([reads, _], job) in all.iter().zip(jobs) {
-            let due = |io: Ended| match job[2].starts_with("--rate=") {
-                true => io.bytes as f64 / 46_080.0,
-                false => io.ios as f64 / 20.0,
+            let due = |io: Ended| match job[1] == "--bs=4k" {
+                true => io.ios as f64 / 20.0,
+                false => io.bytes as f64 / 46_080.0,
             };
             let deviation = |io: Ended| (io.ios as f64).sqrt() / 20.0;
             let spread =
