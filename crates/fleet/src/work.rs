@@ -2,7 +2,7 @@
 
 use record::{JobRecord, Workload};
 
-/// Settings that differ among ranks with the same work: where it is, in which order, and how much.
+/// Settings that may differ between ranks that do the same work: seeds, CPUs, places and amounts.
 const OF_A_RANK: [&str; 5] =
     ["randseed", "cpus_allowed", "directory", "number_ios", "object_range"];
 

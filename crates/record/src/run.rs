@@ -529,7 +529,7 @@ impl JobRecord {
         self.ios() == 0 && self.sync.count == 0
     }
 
-    /// Whether its blocks are larger than its zones, so that no I/O was to be done.
+    /// Whether its blocks are larger than its zones. Such a job does no I/O, which is no error.
     pub fn has_no_place(&self) -> bool {
         self.workload.settings.contains_key(BLOCK_ABOVE_ZONE)
     }

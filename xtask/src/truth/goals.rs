@@ -2,8 +2,8 @@
 
 use super::score::Outcome;
 
-/// At least so many of the verdicts right, at most so many unknown, at most so many findings missed and
-/// warnings false, in percent.
+/// Goals in percent: least share of right verdicts; largest shares of unknown verdicts, missed findings and
+/// false warnings.
 const RIGHT_MIN: f64 = 97.0;
 const UNKNOWN_MAX: f64 = 3.0;
 const MISSED_MAX: f64 = 1.0;

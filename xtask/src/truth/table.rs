@@ -13,7 +13,7 @@ pub struct Origin {
     pub in_guest: bool,
     /// Runs timed the layers of their I/Os.
     pub layers: bool,
-    /// Draws of each situation that were asked for.
+    /// Requested draws of each situation.
     pub draws: u32,
 }
 

@@ -38,7 +38,7 @@ fn rdma_goes_one_way_with_one_size_to_a_port() {
     one_problem(&[without], &machine(), Usage, "port", "rdma needs a port");
 }
 
-/// What is wrong with a job of io_uring_cmd, beside its device.
+/// The problems of a job of io_uring_cmd, except that its device is missing.
 fn wrong(change: impl Fn(&mut Job)) -> Vec<String> {
     let mut job = on("/dev/ng0n1", ReadWrite::Write, 4096);
     job.queue.engine = Engine::IoUringCmd;

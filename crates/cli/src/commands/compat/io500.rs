@@ -4,7 +4,6 @@ mod places;
 
 use super::{mdtest, remarks};
 use crate::output::Output;
-use crate::ranks;
 use crate::suites::{self, SuiteOptions};
 use anyhow::{Context, Result};
 use apps::search::{Search, search};
@@ -38,14 +37,11 @@ pub fn main(words: &[String]) -> u8 {
 }
 
 fn run_words(words: &[String]) -> Result<u8> {
-    engine::prepare_clock();
-    let runner = Runner::new(false);
-    ranks::with_ranks(&runner, || {
-        let all = remarks::words_for_ranks(words, TASKS, &runner);
-        match parse_arguments(&all).map_err(remarks::refused)? {
+    remarks::on_ranks(words, TASKS, |runner, all| {
+        match parse_arguments(all).map_err(remarks::refused)? {
             Request::Help => Output::Stdout.write(help()).map(|()| 0),
             Request::Defaults => Output::Stdout.write(&defaults()).map(|()| 0),
-            Request::Run(arguments) => run(&arguments, &runner),
+            Request::Run(arguments) => run(&arguments, runner),
         }
     })
 }

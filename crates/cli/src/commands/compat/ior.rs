@@ -4,7 +4,6 @@ mod files;
 
 use super::remarks;
 use crate::output::{Output, say};
-use crate::ranks;
 use crate::suites::{self, SuiteOptions};
 use anyhow::{Context, Result};
 use archive::Choice;
@@ -31,22 +30,17 @@ pub fn main(words: &[String]) -> u8 {
 }
 
 fn run_words(words: &[String]) -> Result<u8> {
-    engine::prepare_clock();
-    let runner = Runner::new(false);
-    ranks::with_ranks(&runner, || {
-        let all = remarks::words_for_ranks(words, TASKS, &runner);
-        match parse(&all).map_err(remarks::refused)? {
-            Request::Help => Output::Stdout.write(&help()).map(|()| 0),
-            Request::Run(mut call) => {
-                read_count(&mut call)?;
-                call.place_on(&remarks::hosts_of(call.tasks, TASKS, &runner)?);
-                if call.reorder && call.nodes == 1 {
-                    let note = "-C: all tasks are on one host, so each reads what it wrote itself; -ZZ \
+    remarks::on_ranks(words, TASKS, |runner, all| match parse(all).map_err(remarks::refused)? {
+        Request::Help => Output::Stdout.write(&help()).map(|()| 0),
+        Request::Run(mut call) => {
+            read_count(&mut call)?;
+            call.place_on(&remarks::hosts_of(call.tasks, TASKS, runner)?);
+            if call.reorder && call.nodes == 1 {
+                let note = "-C: all tasks are on one host, so each reads what it wrote itself; -ZZ \
                                 moves them";
-                    call.notes.push(note.into());
-                }
-                run(&call, &format!("ior {}", words.join(" ")), &runner)
+                call.notes.push(note.into());
             }
+            run(&call, &format!("ior {}", words.join(" ")), runner)
         }
     })
 }

@@ -2,7 +2,6 @@
 
 use super::remarks;
 use crate::output::Output;
-use crate::ranks;
 use crate::suites::{self, SuiteOptions};
 use anyhow::{Context, Result};
 use archive::Choice;
@@ -29,17 +28,12 @@ pub fn main(words: &[String]) -> u8 {
 }
 
 fn run_words(words: &[String]) -> Result<u8> {
-    engine::prepare_clock();
-    let runner = Runner::new(false);
-    ranks::with_ranks(&runner, || {
-        let all = remarks::words_for_ranks(words, TASKS, &runner);
-        match parse(&all).map_err(remarks::refused)? {
-            Request::Help => Output::Stdout.write(&help()).map(|()| 0),
-            Request::Run(mut call) => {
-                read_count(&mut call)?;
-                call.place_on(&remarks::hosts_of(call.tasks, TASKS, &runner)?);
-                run(&call, &format!("mdtest {}", words.join(" ")), &runner)
-            }
+    remarks::on_ranks(words, TASKS, |runner, all| match parse(all).map_err(remarks::refused)? {
+        Request::Help => Output::Stdout.write(&help()).map(|()| 0),
+        Request::Run(mut call) => {
+            read_count(&mut call)?;
+            call.place_on(&remarks::hosts_of(call.tasks, TASKS, runner)?);
+            run(&call, &format!("mdtest {}", words.join(" ")), runner)
         }
     })
 }

@@ -2,6 +2,7 @@
 
 use crate::error::exit_code;
 use crate::output::{describe, say};
+use crate::ranks;
 use anyhow::{Context, Result};
 use compat::{Fault, Usage};
 use host::TargetQuery;
@@ -56,8 +57,22 @@ pub fn capacity(facts: &Facts, path: &str) -> Option<(u64, u64)> {
     Some((filesystem.total.0, filesystem.total.0.saturating_sub(filesystem.free.0)))
 }
 
-/// The command line for the ranks that a launcher started: without a number of tasks, each is a task.
-pub fn words_for_ranks(words: &[String], flag: &str, runner: &Runner) -> Vec<String> {
+/// Runs a tool on the ranks that a launcher started, or alone. `body` gets the command line, in which each
+/// rank is a task unless `flag` gives another number.
+///
+/// # Errors
+/// When the ranks do not join, and errors of `body`.
+pub fn on_ranks(
+    words: &[String],
+    flag: &str,
+    body: impl FnOnce(&Runner, &[String]) -> Result<u8>,
+) -> Result<u8> {
+    engine::prepare_clock();
+    let runner = Runner::new(false);
+    ranks::with_ranks(&runner, || body(&runner, &words_for_ranks(words, flag, &runner)))
+}
+
+fn words_for_ranks(words: &[String], flag: &str, runner: &Runner) -> Vec<String> {
     let number = runner.team().map(|hosts| format!("{flag}{}", hosts.len()));
     number.into_iter().chain(words.iter().cloned()).collect()
 }

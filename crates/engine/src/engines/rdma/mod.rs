@@ -24,7 +24,7 @@ use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::{Duration, Instant};
 
-/// Longest wait before the limit is checked.
+/// Longest wait before the stop flag and the timeout are checked.
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// Time from the end of the run until what the other side owes is given up.
 const GRACE: Duration = Duration::from_secs(1);
@@ -32,7 +32,7 @@ const GRACE: Duration = Duration::from_secs(1);
 const TELL_INTERVAL: Duration = Duration::from_millis(100);
 /// Identifier of messages of control; those of data are slots.
 const CONTROL: u64 = u64::MAX;
-/// Receives for messages of control. As many messages can be on their way.
+/// Receive buffers for control messages, which limit how many of them may be in flight.
 const CONTROL_RECEIVES: u32 = 64;
 /// Depth of the other side for which there is room.
 const PEER_DEPTH_MAX: u32 = 1024;
