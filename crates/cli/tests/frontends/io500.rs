@@ -63,6 +63,14 @@ fn created(runs: &[RunRecord], phase: &str) -> u64 {
     files.flat_map(|run| &run.jobs).map(JobRecord::ios).sum()
 }
 
+/// A figure and its seconds make this amount. Seconds have three digits behind the point, figures six.
+#[track_caller]
+fn moved(figure: f64, seconds: f64, amount: f64) {
+    let rounding = figure * 0.5e-3 + seconds * 0.5e-6;
+    let off = (figure * seconds - amount).abs();
+    assert!(off <= 1.001 * rounding, "{figure} in {seconds} s: {off} off {amount}");
+}
+
 #[test]
 fn all_phases_come_in_order_and_the_score_follows_from_their_lines() {
     let directory = scratch();
@@ -97,10 +105,7 @@ fn all_phases_come_in_order_and_the_score_follows_from_their_lines() {
     {
         assert!(bytes(write) > 0 && bytes(write) == bytes(read), "{write}");
         let row = rows.iter().find(|row| row.0 == write).unwrap();
-        // Seconds have three digits behind the point, and figures six.
-        let rounding = row.1 * 0.5e-3 + row.3 * 0.5e-6;
-        let off = row.1 * row.3 - bytes(write) as f64 / f64::from(1 << 30);
-        assert!(off.abs() <= 1.001 * rounding, "{off} of {row:?}");
+        moved(row.1, row.3, bytes(write) as f64 / f64::from(1 << 30));
     }
     for (first, others) in [
         ("mdtest-easy-write", &["mdtest-easy-stat", "mdtest-easy-delete"][..]),
