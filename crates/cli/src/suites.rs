@@ -13,7 +13,7 @@ use archive::{ArchiveError, Choice, Location};
 use clap::Args;
 use job::options::Value;
 use job::value::Units;
-use job::{Dialect, Invocation};
+use job::{Dialect, Invocation, LayerTiming};
 use progress::Progress;
 use record::{Bytes, Message, Nanos, RecordSet, SavedTo, Sentence, Severity, Terminology};
 use runner::{Refusal, RunArchive, Runner, SuiteObserver, SuiteTask};
@@ -152,7 +152,7 @@ pub fn invocation(step: &Step, runner: &Runner, options: &SuiteOptions) -> Resul
         .map_err(anyhow::Error::from)
         .with_context(|| format!("cannot run '{}'", step.cell.name))?;
     invocation.with_serials = options.with_serials;
-    invocation.layers = options.layers;
+    invocation.layers = options.layers.then_some(LayerTiming::Full);
     invocation.why = options.why.clone();
     invocation.ranks = options.ranks;
     invocation.job_of_rank = options.job_of_rank.clone();

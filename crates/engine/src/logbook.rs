@@ -16,9 +16,10 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 /// Maximum bytes of packed entries in memory.
 const IN_MEMORY_MAX: usize = 64 << 20;
@@ -39,6 +40,7 @@ pub(crate) struct LogHandle {
     page: Vec<LogEntry>,
     page_size: usize,
     pages: Option<SyncSender<Page>>,
+    waited: Duration,
 }
 
 impl LogHandle {
@@ -54,8 +56,19 @@ impl LogHandle {
         let entries = std::mem::replace(&mut self.page, fresh);
         if let Some(pages) = self.pages.as_ref().filter(|_| !entries.is_empty()) {
             // The receiver is gone only if the thread panicked, which is reported when it is joined.
-            let _ = pages.send(Page { worker: self.worker, entries });
+            if let Err(TrySendError::Full(page)) =
+                pages.try_send(Page { worker: self.worker, entries })
+            {
+                let start = Instant::now();
+                let _ = pages.send(page);
+                self.waited += start.elapsed();
+            }
         }
+    }
+
+    /// How long the worker has waited for the log thread.
+    pub fn waited(&self) -> Duration {
+        self.waited
     }
 }
 
@@ -108,7 +121,8 @@ impl LogThread {
     pub fn handle(&self, worker: usize, page_size: usize) -> LogHandle {
         let pages = lock(&self.pages).clone();
         let page_size = page_size.max(1);
-        LogHandle { worker, page: Vec::with_capacity(page_size), page_size, pages }
+        let page = Vec::with_capacity(page_size);
+        LogHandle { worker, page, page_size, pages, waited: Duration::ZERO }
     }
 
     /// Waits until everything is packed. All handles must be dropped.

@@ -5,10 +5,14 @@ use crate::Host;
 use crate::facts::mounts::Mount;
 use record::{Bytes, CgroupFacts, CgroupPlace};
 use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Larger values mean that there is no limit.
 const NO_LIMIT: u64 = 1 << 60;
+/// Control groups whose names are looked up.
+const GROUPS_MAX: usize = 10_000;
 
 /// The group of this process in a hierarchy, and the mount point of the hierarchy.
 struct GroupPath {
@@ -79,6 +83,27 @@ impl Host {
         let files = places.into_iter().flatten();
         let mut files = files.filter_map(|p| p.directories().next()).map(|d| d.join("cpu.stat"));
         files.find(|file| self.text(file).is_some_and(|text| text.contains("throttled_")))
+    }
+
+    /// Paths of the control groups that the kernel charges I/O to, by the inodes of their directories.
+    /// Where there are very many, some are left out.
+    pub fn io_cgroups(&self) -> BTreeMap<u64, String> {
+        let hierarchies = self.hierarchies();
+        let place = hierarchies.find("blkio").or_else(|| hierarchies.find(""));
+        let Some(GroupPath { mount, .. }) = place else { return BTreeMap::new() };
+        let (mut found, mut open) = (BTreeMap::new(), vec![PathBuf::from("/")]);
+        while let Some(path) = open.pop()
+            && found.len() < GROUPS_MAX
+        {
+            let directory = mount.join(path.strip_prefix("/").unwrap_or(&path));
+            let real = self.real(&directory);
+            let Ok(metadata) = fs::metadata(&real) else { continue };
+            found.insert(metadata.ino(), path.display().to_string());
+            let entries = fs::read_dir(&real).into_iter().flatten().flatten();
+            let below = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+            open.extend(below.map(|entry| path.join(entry.file_name())));
+        }
+        found
     }
 
     fn hierarchies(&self) -> Hierarchies {
@@ -181,6 +206,18 @@ mod tests {
         assert_eq!((facts.path.as_str(), facts.cpu_quota), ("/a/b", Some(1.5)));
         assert_eq!(facts.memory_max, Some(Bytes(1048576)));
         assert_eq!(facts.io_max["8:0"], limits(&[("rbps", 1000), ("wiops", 50)]));
+    }
+
+    #[test]
+    fn groups_are_known_by_the_inodes_of_their_directories() {
+        let (root, host) = tree(&[
+            ("proc/self/cgroup", "0::/a\n"),
+            ("proc/self/mountinfo", "30 1 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"),
+            ("sys/fs/cgroup/a/b/cgroup.procs", ""),
+        ]);
+        let inode = fs::metadata(root.path().join("sys/fs/cgroup/a/b")).unwrap().ino();
+        let found = host.io_cgroups();
+        assert_eq!((found.len(), found[&inode].as_str()), (3, "/a/b"));
     }
 
     #[test]

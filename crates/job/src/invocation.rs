@@ -76,6 +76,18 @@ pub enum Eta {
     Never,
 }
 
+/// When the path of I/Os through the kernel is timed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LayerTiming {
+    /// Never.
+    Off,
+    /// In a run of some seconds, if the kernel allows it and the rate of the I/Os is such that it costs
+    /// little.
+    IfCheap,
+    /// From the first I/O to the last.
+    Full,
+}
+
 /// How the idleness of CPUs is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdleProf {
@@ -165,8 +177,8 @@ pub struct Invocation {
     pub sample_hz: Option<f64>,
     /// Whether the code that CPUs execute is sampled.
     pub cpu_profile: bool,
-    /// Whether the path of I/Os through the kernel is timed.
-    pub layers: bool,
+    /// When the path of I/Os through the kernel is timed; `None`: as the command has it by default.
+    pub layers: Option<LayerTiming>,
     /// `--verbose`: show every note in full.
     pub verbose: bool,
     /// Whether the record keeps serial numbers.

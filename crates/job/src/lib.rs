@@ -29,7 +29,8 @@ pub use command_line::{parse, parse_instead, parse_with};
 pub use error::{JobError, JobErrors, Origin};
 pub use expand::{Keywords, RankPlace};
 pub use invocation::{
-    Access, Action, Client, Dialect, Eta, IdleProf, Inputs, Invocation, Override, Trigger, Typed,
+    Access, Action, Client, Dialect, Eta, IdleProf, Inputs, Invocation, LayerTiming, Override,
+    Trigger, Typed,
 };
 pub use model::{
     BlockPattern, BlockSizes, BufferContent, Buffers, Ceph, CpuLoad, CpuSplit, CustomEngine,

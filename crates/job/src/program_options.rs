@@ -1,6 +1,6 @@
 //! Options of the program, in contrast to job options: one table for the parser and the help.
 
-use crate::invocation::{Action, Client, Eta, IdleProf, Invocation};
+use crate::invocation::{Action, Client, Eta, IdleProf, Invocation, LayerTiming};
 use crate::options::{self, Value};
 use crate::value::{self, Units};
 use record::{FioVersion, Format, Nanos};
@@ -230,8 +230,8 @@ pub const OPTIONS: &[ProgramOption] = options! {
         .value("NUMBER").ours(),
     /// Sample which code uses the CPUs, of servers on this machine too
     "cpu-profile" => switch!(cpu_profile).ours().sent(),
-    /// Time each layer of the I/Os with BPF; needs root or capabilities
-    "layers" => switch!(layers).ours().sent(),
+    /// Time each layer of the I/Os with BPF: full, no, or auto, where it costs little
+    "layers" => set(layers).maybe("WHEN").ours().sent(),
     /// Show every note with its cause and cure
     "verbose" => switch!(verbose).ours(),
     /// Keep serial numbers of disks in the record
@@ -347,6 +347,16 @@ fn undecided(invocation: &mut Invocation, outcome: &str) -> Result<(), String> {
         "fail" => false,
         other => return Err(format!("'{other}' is neither pass nor fail")),
     };
+    Ok(())
+}
+
+fn layers(invocation: &mut Invocation, when: &str) -> Result<(), String> {
+    invocation.layers = Some(match when {
+        "" | "full" => LayerTiming::Full,
+        "auto" => LayerTiming::IfCheap,
+        "no" => LayerTiming::Off,
+        other => return Err(format!("'{other}' is none of auto, full and no")),
+    });
     Ok(())
 }
 

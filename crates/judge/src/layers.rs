@@ -1,8 +1,8 @@
 //! The share of each layer in the latency of a job's I/Os, and who else used its devices.
 
 use record::{
-    Direction, Histogram, LayerPath, LayerSpans, LayerTimes, Layers, OtherRequests, RunRecord,
-    SlowIo, human,
+    Direction, Histogram, JournalCommits, LayerPath, LayerSpans, LayerTimes, Layers, Nanos,
+    OtherRequests, RunRecord, SlowIo, human,
 };
 use std::collections::BTreeSet;
 
@@ -13,6 +13,8 @@ const DIFFERENCE_MAX: f64 = 0.02;
 const SECOND: u64 = 1_000_000_000;
 /// Percentiles whose layers are shown.
 const PERCENTILES: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 99.99];
+/// Share of the slow I/Os from which on a disk below stands out.
+const STANDS_OUT: f64 = 0.7;
 /// I/Os beyond a percentile, below which it is chance.
 const BEYOND_MIN: f64 = 10.0;
 
@@ -43,6 +45,69 @@ pub struct LayerTable {
     pub percentiles: Vec<LayersAt>,
     /// The slowest I/Os; `None` unless there are others beside them.
     pub slowest: Option<SlowestIos>,
+    /// I/Os that met requests of others in the device; `None` if none did.
+    pub beside_others: Option<BesideOthers>,
+    /// The disk below this one that made most of its tail; `None` if none stands out.
+    pub slow_member: Option<SlowMember>,
+}
+
+/// I/Os that found requests of others in the device when the driver got them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BesideOthers {
+    /// Their number.
+    pub ios: u64,
+    /// Their share in the time that the job's I/Os spent in the device, from 0 to 1.
+    pub time_share: f64,
+    /// Their mean time in the device, in nanoseconds.
+    pub mean_ns: f64,
+    /// That of the others; `None` if there are none.
+    pub otherwise_ns: Option<f64>,
+}
+
+impl BesideOthers {
+    /// As a sentence: see [`Self::clause`].
+    pub fn sentence(&self) -> String {
+        self.clause() + "."
+    }
+
+    /// "1200 I/Os, with 41 % of the time in the device, found requests of others there: they took 310 µs in
+    /// it, the rest 92 µs".
+    pub fn clause(&self) -> String {
+        let rest = self.otherwise_ns.map(|ns| format!(", the rest {}", human::time(ns)));
+        format!(
+            "{} I/Os, with {} of the time in the device, found requests of others there: they took {} in \
+             it{}",
+            self.ios,
+            human::percent(self.time_share),
+            human::time(self.mean_ns),
+            rest.unwrap_or_default()
+        )
+    }
+}
+
+/// The disk below another one on which most of the slow I/Os were.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SlowMember {
+    /// Its kernel name.
+    pub device: String,
+    /// Its share in the I/Os of all disks below that took longer than the 99.9th percentile above, from 0
+    /// to 1.
+    pub slow_share: f64,
+    /// Its share in all their I/Os.
+    pub share: f64,
+}
+
+impl SlowMember {
+    /// As a sentence: "Of the I/Os below it that took as long as the slowest 0.1 %, 97 % were on nvme1n1, which
+    /// had 50 % of all."
+    pub fn sentence(&self) -> String {
+        format!(
+            "Of the I/Os below it that took as long as the slowest 0.1 %, {} were on {}, which had {} of all.",
+            human::percent(self.slow_share),
+            self.device,
+            human::percent(self.share)
+        )
+    }
 }
 
 impl LayerTable {
@@ -198,8 +263,16 @@ pub struct LayersJudged {
     pub tables: Vec<LayerTable>,
     /// Requests of others.
     pub others: Vec<OtherUse>,
+    /// Commits of journals.
+    pub journals: Vec<JournalCommits>,
     /// What the measurement leaves out, as sentences.
     pub gaps: Vec<String>,
+    /// Whether nobody asked for them.
+    pub is_default: bool,
+    /// From when on they were timed, from the run's origin; 0: from the first I/O on.
+    pub since: Nanos,
+    /// CPU time that timing took for each I/O, in nanoseconds; `None` if it was not measured.
+    pub cost_ns: Option<f64>,
 }
 
 /// The layers of all runs of a cell: of I/Os in one direction to one disk.
@@ -287,10 +360,52 @@ pub fn layers(record: &RunRecord) -> Option<LayersJudged> {
         requests: other.clone(),
         device_share: device_share(layers, other),
     });
+    let tables = layers
+        .paths
+        .iter()
+        .map(|path| LayerTable { slow_member: slow_member(path, layers), ..table(path, seconds) });
     Some(LayersJudged {
-        tables: layers.paths.iter().map(|path| table(path, seconds)).collect(),
+        tables: tables.collect(),
         others: others.collect(),
+        journals: layers.journals.clone(),
         gaps: gaps(layers),
+        is_default: layers.is_default,
+        since: layers.since,
+        cost_ns: layers.cost_ns,
+    })
+}
+
+/// The disk below that made the tail of a path's I/Os, if one stands out.
+fn slow_member(path: &LayerPath, layers: &Layers) -> Option<SlowMember> {
+    let is_below = |it: &&LayerPath| {
+        (it.is_member, &it.job, it.direction) == (true, &path.job, path.direction)
+    };
+    let below: Vec<&LayerPath> = layers.paths.iter().filter(is_below).collect();
+    if path.is_member || below.len() < 2 || path.direction.is_none() {
+        return None;
+    }
+    // Below, an I/O takes a little less than above.
+    let long = (path.total.histogram.percentile(99.9) as f64 * 0.95) as u64;
+    let slow = |it: &LayerPath| it.total.histogram.count() - it.total.histogram.count_at_most(long);
+    let (all_slow, all) = below.iter().fold((0, 0), |(slow_ios, ios), it| {
+        (slow_ios + slow(it), ios + it.total.histogram.count())
+    });
+    let most = below.into_iter().max_by_key(|it| slow(it))?;
+    let share = most.total.histogram.count() as f64 / all.max(1) as f64;
+    let slow_share = slow(most) as f64 / all_slow.max(1) as f64;
+    let stands_out = all_slow as f64 >= BEYOND_MIN && slow_share >= STANDS_OUT.max(1.5 * share);
+    stands_out.then(|| SlowMember { device: most.device_name.clone(), slow_share, share })
+}
+
+/// I/Os that met others in the device.
+fn beside_others(path: &LayerPath) -> Option<BesideOthers> {
+    let count = path.ios + path.parts;
+    let rest = path.device.sum.0.saturating_sub(path.beside_time.0) as f64;
+    (path.beside > 0).then(|| BesideOthers {
+        ios: path.beside,
+        time_share: path.beside_time.0 as f64 / path.device.sum.0.max(1) as f64,
+        mean_ns: path.beside_time.0 as f64 / path.beside as f64,
+        otherwise_ns: (count > path.beside).then(|| rest / (count - path.beside) as f64),
     })
 }
 
@@ -345,6 +460,8 @@ fn table(path: &LayerPath, seconds: u64) -> LayerTable {
         events: events(path),
         percentiles: at_percentiles(path),
         slowest: slowest(path, seconds),
+        beside_others: beside_others(path),
+        slow_member: None,
     }
 }
 
@@ -448,7 +565,7 @@ fn gaps(layers: &Layers) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::{LayerClass, Nanos};
+    use record::LayerClass;
 
     fn times(values: &[u64]) -> LayerTimes {
         let mut times = LayerTimes::default();
@@ -578,6 +695,41 @@ mod tests {
             (IoLayer::Completion, 12.5),
         ];
         assert_eq!(cell.means_ns, expected);
+    }
+
+    #[test]
+    fn the_leg_that_makes_the_tail_is_named() {
+        let leg = |name: &str, slow: usize| LayerPath {
+            is_member: true,
+            device_name: name.into(),
+            total: times(&[vec![100; 20_000], vec![90_000; slow]].concat()),
+            ..path()
+        };
+        let above = LayerPath {
+            device_name: "md0".into(),
+            total: times(&[vec![100; 40_000], vec![90_000; 60]].concat()),
+            ..path()
+        };
+        let found = |slow: [usize; 2]| {
+            let paths = vec![above.clone(), leg("sda", slow[0]), leg("sdb", slow[1])];
+            slow_member(&above, &Layers { paths, ..Layers::default() })
+        };
+        let sentence = found([2, 58]).unwrap().sentence();
+        assert!(sentence.contains("97 % were on sdb, which had 50 % of all"), "{sentence}");
+        assert_eq!(found([30, 30]), None);
+        assert_eq!(found([0, 5]), None, "five are chance");
+    }
+
+    #[test]
+    fn ios_beside_those_of_others_are_compared_with_the_rest() {
+        let path = LayerPath { beside: 1, beside_time: Nanos(800), ..path() };
+        let beside = table(&path, 1).beside_others.unwrap();
+        assert_eq!((beside.mean_ns, beside.otherwise_ns), (800.0, Some(600.0)));
+        assert_eq!(
+            beside.sentence(),
+            "1 I/Os, with 57 % of the time in the device, found requests of others there: they took 800 ns in \
+             it, the rest 600 ns."
+        );
     }
 
     #[test]

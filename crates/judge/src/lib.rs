@@ -47,8 +47,8 @@ pub use delta::{Delta, DirectionDelta, WorkerDelta, delta};
 pub use judge_set::judge_set;
 pub use judged::{Judged, figures, findings_so_far, judge};
 pub use layers::{
-    CellLayers, IoLayer, LayerRow, LayerTable, LayersAt, LayersJudged, OtherUse, SlowestIos,
-    layers, layers_by_cell,
+    BesideOthers, CellLayers, IoLayer, LayerRow, LayerTable, LayersAt, LayersJudged, OtherUse,
+    SlowMember, SlowestIos, layers, layers_by_cell,
 };
 pub use measure::Measure;
 pub use metrics::{

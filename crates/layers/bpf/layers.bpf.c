@@ -13,6 +13,8 @@
 //   block_rq_complete    the device has answered; bios that were merged are in the chain of the request
 //   block_bio_complete   the same for drivers that have no requests (zram, device mapper, md)
 //
+// Where the kernel has ext4, jbd2_start_commit and jbd2_end_commit time the commits of its journals.
+//
 // Offsets of kernel structures are relocated when the programs are loaded (CO-RE): the structures
 // below name only what is read. `cargo xtask bpf` compiles this file.
 
@@ -38,6 +40,38 @@ static u64 (*now_ns)(void) = (void *)5;
 static u64 (*current_pid_tgid)(void) = (void *)14;
 static long (*current_name)(void *buffer, u32 size) = (void *)16;
 static long (*read_kernel)(void *to, u32 size, const void *from) = (void *)113;
+static struct task_struct *(*current_task)(void) = (void *)158;
+
+#define EXISTS(field) __builtin_preserve_field_info(field, 2)
+
+struct task_struct {
+	u32 flags;
+	u64 nvcsw;
+	u64 nivcsw;
+	int tgid;
+	struct task_struct *group_leader;
+	char comm[16];
+} KERNEL;
+
+struct kernfs_node {
+	u64 id;
+} KERNEL;
+
+struct cgroup {
+	struct kernfs_node *kn;
+} KERNEL;
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+} KERNEL;
+
+struct blkcg {
+	struct cgroup_subsys_state css;
+} KERNEL;
+
+struct blkcg_gq {
+	struct blkcg *blkcg;
+} KERNEL;
 
 struct gendisk {
 	int major;
@@ -57,16 +91,28 @@ struct bio {
 	struct bio *bi_next;
 	struct block_device *bi_bdev;
 	u32 bi_opf;
+	u8 bi_status;
 	struct bvec_iter bi_iter;
 	void *bi_private;
+	struct blkcg_gq *bi_blkg;
 } KERNEL;
 
 struct request {
 	struct bio *bio;
 } KERNEL;
 
+struct journal_s {
+	struct block_device *j_fs_dev;
+} KERNEL;
+
 // Operations and flags of bi_opf.
 enum { OP_MASK = 0xff, OP_READ = 0, OP_DISCARD = 3, OP_SECURE_ERASE = 5, META = 1 << 12 };
+
+// Value of bi_status (BLK_STS_AGAIN): the I/O would have had to wait; its thread makes it again.
+enum { TRY_AGAIN = 12 };
+
+// Flag of a task: a thread of the kernel (PF_KTHREAD).
+enum { KERNEL_THREAD = 0x00200000 };
 
 // The same numbers are in src/cell.rs and src/collector.rs.
 enum { DIRECTIONS = 4, READ = 0, WRITE = 1, TRIM = 2, FLUSH = 3 };
@@ -74,11 +120,24 @@ enum { REQUEST = 0, PLUG = 1, SCHEDULER = 2, DEVICE = 3, TOTAL = 4, SPANS = 5 };
 enum { BUCKETS = 896, CLASSES = BUCKETS / 8, SLOWEST = 100, NAME = 16 };
 enum { LOST = 0, UNSEEN = 1, METADATA = 2, UNNAMED = 3, TALLIES = 8 };
 
-// Flags of an I/O, and of a worker's entry beside its group.
-enum { BY_HELPER = 1 << 16, PART = 1, SPLIT = 2, REQUEUED = 4, HELPED = 8, OWN = 16, MERGED = 32 };
+// Flags of an I/O.
+enum {
+	PART = 1,
+	SPLIT = 2,
+	REQUEUED = 4,
+	HELPED = 8,
+	OWN = 16,
+	MERGED = 32,
+	// It has a request.
+	GOT = 64,
+	// It is counted in foreign_in_device.
+	FOREIGN = 128,
+	// Requests of others were in the device when the driver got it.
+	BESIDE = 256,
+};
 
-// Sizes of the table of I/Os in flight.
-enum { HASHES = 8192, WAYS = 4 };
+// Sizes of the table of I/Os in flight, and of the table of workers.
+enum { HASHES = 8192, WAYS = 4, WORKER_SETS = 4096 };
 
 // Bios of a request that are looked at.
 enum { CHAIN_MAX = 128 };
@@ -91,12 +150,30 @@ const volatile u32 devices_count = 1;
 // Their major and minor numbers.
 const volatile u64 devices[DEVICES_MAX] = {};
 
+// Whose I/O it is, if it is none of the run's jobs.
+struct owner {
+	char name[NAME];
+	// Number of the cgroup that the kernel charges it to; 0 if it charges none.
+	u64 cgroup;
+	// Number of the process; 0 for threads of the kernel.
+	u32 process;
+	u32 device;
+	// 1 for threads of this program.
+	u32 own;
+	u32 unused;
+};
+
 // An I/O between its entry into the block layer and its completion.
 struct io {
 	// Number of its bio; 0: this entry is free.
 	u64 bio;
 	u64 queued;
-	u64 got;
+	union {
+		// Before it has a request: how often the kernel had switched its thread off.
+		u64 switches;
+		// When it had one.
+		u64 got;
+	};
 	u64 inserted;
 	u64 issued;
 	u64 sector;
@@ -105,11 +182,10 @@ struct io {
 	u32 cell;
 	u32 device;
 	u32 flags;
-	char name[NAME];
+	struct owner owner;
 };
 
 struct span {
-	u64 count;
 	u64 sum;
 	u32 buckets[BUCKETS];
 };
@@ -151,16 +227,12 @@ struct cell {
 	u64 parts;
 	u64 requeued;
 	u64 helped;
+	// Those that found requests of others in the device, and their time in it.
+	u64 beside;
+	u64 beside_ns;
 	struct span spans[SPANS];
 	struct class classes[CLASSES];
 	struct slowest slowest;
-};
-
-struct other_key {
-	char name[NAME];
-	u32 device;
-	// 1 for threads of this program.
-	u32 own;
 };
 
 struct other {
@@ -185,19 +257,32 @@ struct {
 
 // A thread that does I/O for the run.
 struct worker {
-	// Group, and BY_HELPER.
-	u64 group;
+	// Its number; 0: this entry is free.
+	u32 thread;
+	u32 group;
 	// End of its ramp. Earlier I/Os do not count.
 	u64 since;
 };
 
-// By number of the thread.
+struct set_of_workers {
+	struct worker workers[WAYS];
+};
+
+// By the lowest bits of their numbers. An array, as for the I/Os in flight.
+struct {
+	FIELD_NUMBER(type, MAP_ARRAY);
+	FIELD_NUMBER(max_entries, WORKER_SETS);
+	FIELD_TYPE(key, u32);
+	FIELD_TYPE(value, struct set_of_workers);
+} MAP(workers);
+
+// Kernel threads of io_uring, and the workers that they work for.
 struct {
 	FIELD_NUMBER(type, MAP_HASH);
 	FIELD_NUMBER(max_entries, 16384);
 	FIELD_TYPE(key, u32);
 	FIELD_TYPE(value, struct worker);
-} MAP(workers);
+} MAP(helpers);
 
 struct {
 	FIELD_NUMBER(type, MAP_PERCPU_ARRAY);
@@ -209,9 +294,39 @@ struct {
 struct {
 	FIELD_NUMBER(type, MAP_HASH);
 	FIELD_NUMBER(max_entries, 1024);
-	FIELD_TYPE(key, struct other_key);
+	FIELD_TYPE(key, struct owner);
 	FIELD_TYPE(value, struct other);
 } MAP(others);
+
+// Requests of others that are in each device.
+struct {
+	FIELD_NUMBER(type, MAP_ARRAY);
+	FIELD_NUMBER(max_entries, DEVICES_MAX);
+	FIELD_TYPE(key, u32);
+	FIELD_TYPE(value, u64);
+} MAP(foreign_in_device);
+
+// Commits of the journals on a device.
+struct commits {
+	u64 count;
+	u64 sum;
+	u64 longest;
+};
+
+struct {
+	FIELD_NUMBER(type, MAP_ARRAY);
+	FIELD_NUMBER(max_entries, DEVICES_MAX);
+	FIELD_TYPE(key, u32);
+	FIELD_TYPE(value, struct commits);
+} MAP(journals);
+
+// By number of the journal: when its commit began; 0: none is under way.
+struct {
+	FIELD_NUMBER(type, MAP_HASH);
+	FIELD_NUMBER(max_entries, 256);
+	FIELD_TYPE(key, u64);
+	FIELD_TYPE(value, u64);
+} MAP(commits_under_way);
 
 struct {
 	FIELD_NUMBER(type, MAP_ARRAY);
@@ -227,15 +342,21 @@ INLINE void tally(u32 which)
 		__sync_fetch_and_add(count, 1);
 }
 
-// The index of the watched device that a bio is for; negative if it is for another one.
-INLINE int watched(struct bio *bio)
+// The index of a watched device; negative if it is another one.
+INLINE int watched_device(struct block_device *device)
 {
-	struct gendisk *disk = bio->bi_bdev->bd_disk;
+	struct gendisk *disk = device->bd_disk;
 	u64 number = (u64)(u32)disk->major << 32 | (u32)disk->first_minor;
 	for (u32 i = 0; i < DEVICES_MAX && i < devices_count; i++)
 		if (devices[i] == number)
 			return i;
 	return -1;
+}
+
+// The same of the device that a bio is for.
+INLINE int watched(struct bio *bio)
+{
+	return watched_device(bio->bi_bdev);
 }
 
 // Kernel threads of io_uring are named after the thread that they work for: iou-wrk-NUMBER,
@@ -254,30 +375,45 @@ INLINE u32 thread_behind(const char *name)
 	return number;
 }
 
-// The entry of the current thread; NULL if it does no I/O for the run, and
-// then `name` is its name.
-INLINE struct worker *worker_of(u32 thread, char *name)
+// The entry of a thread; NULL if it does no I/O for the run.
+INLINE struct worker *worker_of(u32 thread)
 {
-	struct worker *entry = lookup(&workers, &thread);
-	if (entry)
-		return entry;
-	current_name(name, NAME);
-	u32 behind = thread_behind(name);
-	if (!behind)
+	u32 set = thread % WORKER_SETS;
+	struct set_of_workers *found = lookup(&workers, &set);
+	if (!found)
 		return 0;
-	entry = lookup(&workers, &behind);
-	if (!entry)
-		return 0;
-	struct worker helper = { entry->group | BY_HELPER, entry->since };
-	update(&workers, &thread, &helper, ANY);
-	return lookup(&workers, &thread);
+#pragma unroll
+	for (int i = 0; i < WAYS; i++)
+		if (found->workers[i].thread == thread)
+			return &found->workers[i];
+	return 0;
 }
 
-// A number that only this bio has. The kernel allows no arithmetic with an address except its distance to
-// another one.
-INLINE u64 number_of(struct bio *bio)
+// The worker that the current thread of io_uring works for; NULL if it works for none.
+INLINE struct worker *helped_worker(u32 thread)
 {
-	u64 number = (u64)bio - (u64)&own_tgid;
+	struct worker *known = lookup(&helpers, &thread);
+	if (known)
+		return known;
+	char name[NAME] = {};
+	current_name(name, NAME);
+	u32 behind = thread_behind(name);
+	struct worker *worker = behind ? worker_of(behind) : 0;
+	if (worker)
+		update(&helpers, &thread, worker, ANY);
+	return worker;
+}
+
+INLINE u64 switches_of(struct task_struct *task)
+{
+	return task->nvcsw + task->nivcsw;
+}
+
+// A number that only this structure of the kernel has. The kernel allows no arithmetic with an address except its distance to
+// another one.
+INLINE u64 number_of(void *address)
+{
+	u64 number = (u64)address - (u64)&own_tgid;
 	asm volatile("" : "+r"(number));
 	return number;
 }
@@ -307,6 +443,21 @@ INLINE struct io *io_of(struct bio *bio)
 	return io_numbered(number_of(bio));
 }
 
+// Requests of others in a device; NULL if there is no such device.
+INLINE u64 *foreign_in(u32 device)
+{
+	return lookup(&foreign_in_device, &device);
+}
+
+// A request of others is no longer in the device.
+INLINE void leave_device(struct io *io)
+{
+	u64 *foreign = io->flags & FOREIGN ? foreign_in(io->device) : 0;
+	if (foreign)
+		__sync_fetch_and_add(foreign, -1);
+	io->flags &= ~FOREIGN;
+}
+
 // An entry for a bio, in which nothing else is set yet; NULL if there is no room.
 INLINE struct io *enter(struct bio *bio)
 {
@@ -319,6 +470,7 @@ INLINE struct io *enter(struct bio *bio)
 	if (stale) {
 		if (stale->cell != NOT_OURS)
 			tally(LOST);
+		leave_device(stale);
 		return stale;
 	}
 #pragma unroll
@@ -340,6 +492,39 @@ INLINE u32 direction(u32 opf, u32 bytes)
 	return bytes ? WRITE : FLUSH;
 }
 
+// The cgroup that the kernel charges for this I/O. Data that a process wrote to the page cache is charged to
+// its cgroup also when a thread of the kernel submits it.
+INLINE u64 cgroup_of(struct bio *bio)
+{
+	if (!EXISTS(bio->bi_blkg) || !bio->bi_blkg)
+		return 0;
+	return bio->bi_blkg->blkcg->css.cgroup->kn->id;
+}
+
+INLINE void set_owner(struct io *io, struct bio *bio, struct task_struct *task)
+{
+	struct owner *owner = &io->owner;
+	u32 is_kernel = task->flags & KERNEL_THREAD;
+	struct task_struct *leader = task->group_leader;
+	read_kernel(owner->name, NAME, leader->comm);
+	owner->cgroup = cgroup_of(bio);
+	owner->process = is_kernel ? 0 : task->tgid;
+	owner->device = io->device;
+	owner->own = io->flags & OWN ? 1 : 0;
+	owner->unused = 0;
+	// Kernel threads of a kind have one name: kworker/u8:3 and kworker/0:1H.
+	if (is_kernel) {
+		u32 ended = 0;
+#pragma unroll
+		for (int i = 0; i < NAME; i++) {
+			if (owner->name[i] == '/')
+				ended = 1;
+			if (ended)
+				owner->name[i] = 0;
+		}
+	}
+}
+
 SEC("tp_btf/block_bio_queue")
 int bio_queue(u64 *context)
 {
@@ -350,39 +535,37 @@ int bio_queue(u64 *context)
 	u64 queued = now_ns(), thread = current_pid_tgid();
 	u32 opf = bio->bi_opf, bytes = bio->bi_iter.bi_size;
 	u32 cell = NOT_OURS, flags = 0;
-	char name[NAME] = {};
-	struct worker *worker = 0;
 	if (thread >> 32 == own_tgid) {
+		struct worker *worker = worker_of((u32)thread);
 		flags = OWN;
-		worker = worker_of((u32)thread, name);
-	} else {
-		current_name(name, NAME);
-	}
-	if (worker && opf & META) {
-		tally(METADATA);
-		current_name(name, NAME);
-	} else if (worker) {
-		if (queued < worker->since)
-			return 0;
-		u32 group = worker->group & 0xffff;
-		cell = (group * devices_count + device) * DIRECTIONS + direction(opf, bytes);
-		if (worker->group & BY_HELPER)
-			flags = HELPED;
+		if (!worker) {
+			worker = helped_worker((u32)thread);
+			flags |= HELPED;
+		}
+		if (worker && opf & META) {
+			tally(METADATA);
+		} else if (worker) {
+			if (queued < worker->since)
+				return 0;
+			cell = (worker->group * devices_count + device) * DIRECTIONS + direction(opf, bytes);
+		}
 	}
 	struct io *io = enter(bio);
 	if (!io) {
 		tally(LOST);
 		return 0;
 	}
+	struct task_struct *task = current_task();
 	io->queued = queued;
-	io->got = io->inserted = io->issued = 0;
+	io->switches = switches_of(task);
+	io->inserted = io->issued = 0;
 	io->sector = bio->bi_iter.bi_sector;
 	io->bytes = bytes;
 	io->cell = cell;
 	io->device = device;
 	io->flags = flags;
 	if (cell == NOT_OURS)
-		__builtin_memcpy(io->name, name, NAME);
+		set_owner(io, bio, task);
 	return 0;
 }
 
@@ -411,8 +594,8 @@ int bio_split(u64 *context)
 	part->bytes = bytes;
 	part->cell = parent->cell;
 	part->device = parent->device;
-	part->flags = parent->flags | PART;
-	__builtin_memcpy(part->name, parent->name, NAME);
+	part->flags = (parent->flags & ~FOREIGN) | PART;
+	part->owner = parent->owner;
 	parent->flags |= SPLIT;
 	parent->bytes -= bytes;
 	parent->sector += bytes >> 9;
@@ -423,8 +606,11 @@ SEC("tp_btf/block_getrq")
 int getrq(u64 *context)
 {
 	struct io *io = io_of((void *)context[0]);
-	if (io)
-		io->got = now_ns();
+	if (!io || io->cell == NOT_OURS)
+		return 0;
+	// A thread that waits for a request sleeps. Where it did not, the clock need not be read.
+	io->got = switches_of(current_task()) == io->switches ? io->queued : now_ns();
+	io->flags |= GOT;
 	return 0;
 }
 
@@ -434,7 +620,7 @@ int rq_insert(u64 *context)
 	struct request *request = (void *)context[0];
 	struct io *io = io_of(request->bio);
 	// A request that is inserted again after a requeue keeps its first time.
-	if (io && !io->inserted)
+	if (io && io->cell != NOT_OURS && !io->inserted)
 		io->inserted = now_ns();
 	return 0;
 }
@@ -444,8 +630,19 @@ int rq_issue(u64 *context)
 {
 	struct request *request = (void *)context[0];
 	struct io *io = io_of(request->bio);
-	if (io)
-		io->issued = now_ns();
+	if (!io)
+		return 0;
+	io->issued = now_ns();
+	u64 *foreign = foreign_in(io->device);
+	if (!foreign)
+		return 0;
+	if (io->cell != NOT_OURS) {
+		if (*foreign)
+			io->flags |= BESIDE;
+	} else if (!(io->flags & (OWN | FOREIGN))) {
+		__sync_fetch_and_add(foreign, 1);
+		io->flags |= FOREIGN;
+	}
 	return 0;
 }
 
@@ -476,14 +673,13 @@ INLINE u32 bucket(u64 time)
 	return (power - 4) * 32 + ((value >> (power - 5)) & 31);
 }
 
-// Adds a time to a span. Not inlined: the verifier looks at a global function once, but at inlined code
-// in every state in which it is reached.
+// Adds a time to a span. An I/O that was not in the layer is in none of its buckets. Not inlined: the
+// verifier looks at a global function once, but at inlined code in every state in which it is reached.
 __attribute__((noinline)) int add(struct span *span, u64 time)
 {
-	if (!span)
+	if (!span || !time)
 		return 0;
 	u32 place = bucket(time);
-	span->count += 1;
 	span->sum += time;
 	if (place < BUCKETS)
 		span->buckets[place] += 1;
@@ -498,10 +694,7 @@ INLINE u64 between(u64 from, u64 to)
 
 INLINE void add_other(const struct io *io, u64 device_ns)
 {
-	struct other_key key = {};
-	__builtin_memcpy(key.name, io->name, NAME);
-	key.device = io->device;
-	key.own = io->flags & OWN ? 1 : 0;
+	struct owner key = io->owner;
 	struct other *other = lookup(&others, &key);
 	if (!other) {
 		struct other fresh = {};
@@ -579,7 +772,7 @@ INLINE void add_ours(const struct io *io, u64 inserted, u64 issued, u64 now)
 	if (flags & HELPED)
 		cell->helped += 1;
 	struct slow_io whole = { .completed = now, .sector = io->sector, .bytes = io->bytes };
-	u64 got = io->got;
+	u64 got = flags & GOT ? io->got : 0;
 	if (!got && issued != io->queued) {
 		cell->merged += 1;
 		flags |= MERGED;
@@ -600,6 +793,10 @@ INLINE void add_ours(const struct io *io, u64 inserted, u64 issued, u64 now)
 	whole.flags = flags;
 	whole.layers[DEVICE] = between(issued, now);
 	whole.total = between(io->queued, now);
+	if (flags & BESIDE) {
+		cell->beside += 1;
+		cell->beside_ns += whole.layers[DEVICE];
+	}
 	add(&cell->spans[DEVICE], whole.layers[DEVICE]);
 	add(&cell->spans[TOTAL], whole.total);
 	add_whole(cell, &whole);
@@ -613,13 +810,14 @@ __attribute__((noinline)) int finish(struct io *io, u64 inserted, u64 issued, u6
 	// Where the device has a volatile cache, the kernel issues a flush of its own in place of an empty one,
 	// which then lasts from its request to its completion.
 	if (!issued && !io->bytes)
-		issued = io->got ? io->got : io->queued;
+		issued = io->flags & GOT ? io->got : io->queued;
 	if (!issued)
 		tally(LOST);
 	else if (io->cell == NOT_OURS)
 		add_other(io, between(issued, now));
 	else
 		add_ours(io, inserted, issued, now);
+	leave_device(io);
 	io->bio = 0;
 	return 0;
 }
@@ -662,9 +860,45 @@ int rq_complete(u64 *context)
 SEC("tp_btf/block_bio_complete")
 int bio_complete(u64 *context)
 {
-	struct io *io = io_of((void *)context[1]);
-	if (io)
+	struct bio *bio = (void *)context[1];
+	struct io *io = io_of(bio);
+	if (!io)
+		return 0;
+	if (bio->bi_status == TRY_AGAIN)
+		io->bio = 0;
+	else
 		finish(io, 0, io->queued, now_ns());
+	return 0;
+}
+
+// A journal writes one transaction at a time.
+SEC("tp_btf/jbd2_start_commit")
+int start_commit(u64 *context)
+{
+	struct journal_s *journal = (void *)context[0];
+	if (watched_device(journal->j_fs_dev) < 0)
+		return 0;
+	u64 number = number_of(journal), now = now_ns();
+	update(&commits_under_way, &number, &now, ANY);
+	return 0;
+}
+
+SEC("tp_btf/jbd2_end_commit")
+int end_commit(u64 *context)
+{
+	struct journal_s *journal = (void *)context[0];
+	u64 number = number_of(journal);
+	u64 *start = lookup(&commits_under_way, &number);
+	u32 device = watched_device(journal->j_fs_dev);
+	struct commits *commits = lookup(&journals, &device);
+	if (!start || !commits || !*start)
+		return 0;
+	u64 time = between(*start, now_ns());
+	*start = 0;
+	__sync_fetch_and_add(&commits->count, 1);
+	__sync_fetch_and_add(&commits->sum, time);
+	if (time > commits->longest)
+		commits->longest = time;
 	return 0;
 }
 

@@ -8,9 +8,9 @@ pub(crate) const DIRECTIONS: u32 = 4;
 const SPANS: usize = 5;
 const BUCKETS: usize = 896;
 /// Counters before the spans.
-const COUNTERS: usize = 9;
-/// Count and sum, then two buckets in each word.
-const SPAN_WORDS: usize = 2 + BUCKETS / 2;
+const COUNTERS: usize = 11;
+/// The sum, then two buckets in each word.
+const SPAN_WORDS: usize = 1 + BUCKETS / 2;
 /// Classes of I/Os that took about as long.
 const CLASSES: usize = BUCKETS / 8;
 /// Number of I/Os, then their sums in four layers.
@@ -38,7 +38,7 @@ pub(crate) const BYTES_MAX: u64 = 64 << 20;
 /// block layer and left it, modulo 2^64; `None` if no I/O was counted.
 pub(crate) fn gather(cpus: &[Cell]) -> Option<(LayerPath, u64, u64)> {
     let sum = |word: usize| cpus.iter().fold(0_u64, |sum, cell| sum.wrapping_add(cell[word]));
-    let [ios, entered, left, bytes, merged, split, parts, requeued, helped] =
+    let [ios, entered, left, bytes, merged, split, parts, requeued, helped, beside, beside_ns] =
         std::array::from_fn(sum);
     if ios + parts == 0 {
         return None;
@@ -53,6 +53,8 @@ pub(crate) fn gather(cpus: &[Cell]) -> Option<(LayerPath, u64, u64)> {
         parts,
         requeued,
         helped,
+        beside,
+        beside_time: Nanos(beside_ns),
         request,
         plug,
         scheduler,
@@ -113,7 +115,7 @@ fn slow_io(words: &[u64]) -> SlowIo {
 fn times(cpus: &[Cell], start: usize) -> LayerTimes {
     let mut out = LayerTimes::default();
     for cell in cpus {
-        let [_, sum, buckets @ ..] = &cell[start..start + SPAN_WORDS] else { continue };
+        let [sum, buckets @ ..] = &cell[start..start + SPAN_WORDS] else { continue };
         out.sum += Nanos(*sum);
         for (word, two) in buckets.iter().enumerate().filter(|(_, two)| **two > 0) {
             for (bucket, times) in
@@ -168,9 +170,10 @@ mod tests {
         (cells[0][0], cells[1][0]) = (3, 4);
         (cells[0][1], cells[1][1]) = (u64::MAX, 11);
         let device = COUNTERS + 3 * SPAN_WORDS;
-        cells[1][device + 1] = 5000;
+        cells[1][device] = 5000;
         // Buckets 0 and 1.
-        cells[1][device + 2] = 2 | 3 << 32;
+        cells[1][device + 1] = 2 | 3 << 32;
+        (cells[0][9], cells[1][10]) = (1, 4000);
         // The fourth class has two I/Os; one CPU keeps one slow I/O, the other one that is slower.
         let class = CLASSES_AT + 3 * CLASS_WORDS;
         (cells[0][class], cells[1][class], cells[1][class + 4]) = (1, 1, 700);
@@ -188,6 +191,7 @@ mod tests {
         assert!(slow.merged && !slow.requeued);
         assert_eq!((path.ios, entered, left), (7, 10, 0));
         assert_eq!((path.device.sum.0, path.device.histogram.count()), (5000, 5));
+        assert_eq!((path.beside, path.beside_time.0), (1, 4000));
         assert_eq!(gather(&[[0; WORDS]]), None);
     }
 }

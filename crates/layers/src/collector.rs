@@ -4,16 +4,24 @@ use crate::cell::{self, BYTES_MAX, Cell, DIRECTIONS, WORDS};
 use crate::unavailable::Unavailable;
 use aya::maps::{Array, HashMap, MapData, PerCpuArray};
 use aya::programs::BtfTracePoint;
+use aya::sys::{Stats, enable_stats};
 use aya::{Btf, Ebpf, EbpfLoader, include_bytes_aligned};
-use record::{Bytes, Direction, LayerPath, Nanos, OtherRequests};
+use record::{Bytes, Direction, JournalCommits, LayerPath, Nanos, OtherRequests};
 use rustix::time::{ClockId, clock_gettime};
+use std::cmp::Reverse;
+use std::os::fd::OwnedFd;
+use std::time::Duration;
 
 /// The compiled programs.
 pub(crate) const OBJECT: &[u8] = include_bytes_aligned!("../bpf/layers.bpf.o");
 
 /// An entry of the table of I/Os in flight, and the entries for one hash, as in `bpf/layers.bpf.c`.
-const IO_WORDS: usize = 10;
+const IO_WORDS: usize = 13;
 const WAYS: usize = 4;
+/// An entry of the table of workers: thread and group in one word, then the end of its ramp.
+const WORKER_WORDS: usize = 2;
+/// Whose a request is: name, cgroup, then process, device, own and a number that is not used.
+const OWNER_BYTES: usize = 40;
 /// Disks that the programs can tell apart.
 const DEVICES_MAX: usize = 64;
 
@@ -29,6 +37,27 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("bio_split", "block_split"),
     ("bio_queue", "block_bio_queue"),
 ];
+
+/// Programs for tracepoints that a kernel without ext4 lacks, the last event first.
+const JOURNAL_PROGRAMS: &[(&str, &str)] =
+    &[("end_commit", "jbd2_end_commit"), ("start_commit", "jbd2_start_commit")];
+/// The program that each I/O calls once.
+const ENTRY: &str = "bio_queue";
+
+/// What the programs have cost.
+#[derive(Clone, Copy, Debug)]
+pub struct ProgramCost {
+    /// CPU time.
+    pub time: Duration,
+    /// I/Os of the machine.
+    pub ios: u64,
+}
+
+/// Makes the kernel measure what BPF programs cost, until the value is dropped; `None` if it does not allow
+/// that. Measuring takes time itself.
+pub fn measure_cost() -> Option<OwnedFd> {
+    enable_stats(Stats::RunTime).ok()
+}
 
 /// A disk whose I/Os are timed.
 #[derive(Clone, Debug)]
@@ -61,13 +90,25 @@ pub struct Path {
     pub left: u64,
 }
 
+/// Requests of a process, or of threads of this program that are in no group.
+#[derive(Clone, Debug)]
+pub struct Others {
+    /// Number of the cgroup that they are charged to, which is the inode of its directory; 0 if to none.
+    pub cgroup: u64,
+    /// What was counted, without the cgroup's path.
+    pub requests: OtherRequests,
+}
+
 /// What the programs measured.
 #[derive(Clone, Debug, Default)]
 pub struct Collected {
     /// I/Os of the groups.
     pub paths: Vec<Path>,
-    /// Requests of other processes, and of threads of this program that are in no group.
-    pub others: Vec<OtherRequests>,
+    /// Requests of other processes, and of threads of this program that are in no group; the one that
+    /// used most device time first.
+    pub others: Vec<Others>,
+    /// Commits of the journals on the disks, where the kernel tells of them.
+    pub journals: Vec<JournalCommits>,
     /// I/Os that were not timed because too many were in flight, or an event is missing.
     pub lost: u64,
     /// Requests that began before the programs were loaded, or that no bio began.
@@ -83,6 +124,8 @@ pub struct Collector {
     ebpf: Ebpf,
     devices: Vec<WatchedDevice>,
     groups: usize,
+    /// Whether commits of journals are timed.
+    has_journals: bool,
     attached: bool,
 }
 
@@ -120,7 +163,11 @@ impl Collector {
         for (name, tracepoint) in PROGRAMS {
             program(&mut ebpf, name)?.load(tracepoint, &btf)?;
         }
-        Ok(Collector { ebpf, devices, groups, attached: false })
+        let mut load = |(name, tracepoint): &(&str, &str)| {
+            program(&mut ebpf, name).is_ok_and(|it| it.load(tracepoint, &btf).is_ok())
+        };
+        let has_journals = JOURNAL_PROGRAMS.iter().all(&mut load);
+        Ok(Collector { ebpf, devices, groups, has_journals, attached: false })
     }
 
     /// Attaches the programs; a second call changes nothing.
@@ -129,11 +176,17 @@ impl Collector {
     /// When the kernel refuses.
     pub fn attach(&mut self) -> Result<(), Unavailable> {
         if !std::mem::replace(&mut self.attached, true) {
-            for (name, _) in PROGRAMS {
+            for name in self.programs() {
                 program(&mut self.ebpf, name)?.attach()?;
             }
         }
         Ok(())
+    }
+
+    /// Names of the loaded programs, in the order in which they are attached.
+    fn programs(&self) -> Vec<&'static str> {
+        let journal = if self.has_journals { JOURNAL_PROGRAMS } else { &[] };
+        journal.iter().chain(PROGRAMS).map(|(name, _)| *name).collect()
     }
 
     /// Counts I/Os of this thread, and of io_uring's threads behind it, as those of `group`, from the
@@ -143,9 +196,27 @@ impl Collector {
     /// When there are too many threads.
     pub fn add_worker(&mut self, tid: u32, group: usize, since: u64) -> Result<(), Unavailable> {
         let group = if group < self.groups { group as u64 } else { 0 };
-        let mut workers: HashMap<&mut MapData, u32, [u64; 2]> =
-            hash_map(&mut self.ebpf, "workers")?;
-        Ok(workers.insert(tid, [group, since], 0)?)
+        let map = self.ebpf.map_mut("workers").ok_or_else(|| no_map("workers"))?;
+        let mut workers: Array<&mut MapData, [[u64; WORKER_WORDS]; WAYS]> = Array::try_from(map)?;
+        let set = tid % workers.len();
+        let mut entries = workers.get(&set, 0)?;
+        let is_usable = |entry: &&mut [u64; WORKER_WORDS]| entry[0] == 0 || entry[0] as u32 == tid;
+        let entry = entries.iter_mut().find(is_usable).ok_or(Unavailable::TooManyThreads)?;
+        *entry = [group << 32 | u64::from(tid), since];
+        Ok(workers.set(set, entries, 0)?)
+    }
+
+    /// What the programs have cost while the kernel measured it ([`measure_cost`]); `None` if it does not
+    /// say.
+    pub fn cost(&self) -> Option<ProgramCost> {
+        let mut sum = ProgramCost { time: Duration::ZERO, ios: 0 };
+        for (name, _) in PROGRAMS {
+            let program: &BtfTracePoint = self.ebpf.program(name)?.try_into().ok()?;
+            let info = program.info().ok()?;
+            sum.time += info.run_time();
+            sum.ios += if *name == ENTRY { info.run_count() } else { 0 };
+        }
+        Some(sum)
     }
 
     /// Whether each group is counted by itself.
@@ -158,7 +229,7 @@ impl Collector {
     /// # Errors
     /// When the kernel does not return its sums.
     pub fn finish(mut self) -> Result<Collected, Unavailable> {
-        for (name, _) in PROGRAMS {
+        for name in self.programs() {
             program(&mut self.ebpf, name)?.unload()?;
         }
         let tallies: Array<_, u64> = Array::try_from(self.map("tallies")?)?;
@@ -167,6 +238,7 @@ impl Collector {
         Ok(Collected {
             paths: self.paths()?,
             others: self.others()?,
+            journals: self.journals()?,
             lost: lost + self.unfinished()?,
             unseen,
             metadata,
@@ -186,7 +258,7 @@ impl Collector {
     }
 
     fn map(&self, name: &str) -> Result<&aya::maps::Map, Unavailable> {
-        self.ebpf.map(name).ok_or_else(|| Unavailable::Failed(format!("no map {name}")))
+        self.ebpf.map(name).ok_or_else(|| no_map(name))
     }
 
     /// I/Os of the groups so far. The kernel goes on adding while it is read: a sum may have an I/O more
@@ -210,30 +282,43 @@ impl Collector {
         Ok(paths)
     }
 
-    fn others(&self) -> Result<Vec<OtherRequests>, Unavailable> {
-        let others: HashMap<_, [u8; 24], [u64; 3]> = HashMap::try_from(self.map("others")?)?;
-        let mut found: Vec<OtherRequests> = Vec::new();
+    /// Commits of the journals on each device that had some.
+    fn journals(&self) -> Result<Vec<JournalCommits>, Unavailable> {
+        let journals: Array<_, [u64; 3]> = Array::try_from(self.map("journals")?)?;
+        let mut found = Vec::new();
+        for (index, device) in (0..).zip(&self.devices) {
+            let [commits, time, longest] = journals.get(&index, 0)?;
+            if commits > 0 {
+                let (device, time, longest) = (device.name.clone(), Nanos(time), Nanos(longest));
+                found.push(JournalCommits { device, commits, time, longest });
+            }
+        }
+        Ok(found)
+    }
+
+    fn others(&self) -> Result<Vec<Others>, Unavailable> {
+        let others: HashMap<_, [u8; OWNER_BYTES], [u64; 3]> =
+            HashMap::try_from(self.map("others")?)?;
+        let mut found: Vec<Others> = Vec::new();
         for entry in others.iter() {
             let (key, [requests, bytes, device_ns]) = entry?;
-            let word = |at: usize| u32::from_ne_bytes([0, 1, 2, 3].map(|byte| key[at + byte]));
-            let name = process_name(&key[..16]);
-            let device = self.devices.get(word(16) as usize);
-            let device = device.map(|device| device.name.clone()).unwrap_or_default();
-            let own = word(20) == 1;
-            let same =
-                |it: &&mut OtherRequests| (&it.name, &it.device, it.own) == (&name, &device, own);
-            let other = match found.iter_mut().find(same) {
-                Some(other) => other,
-                None => {
-                    found.push(OtherRequests { name, device, own, ..OtherRequests::default() });
-                    found.last_mut().ok_or(Unavailable::NoDevice)?
-                }
+            let number = |at: usize| u32::from_ne_bytes([0, 1, 2, 3].map(|byte| key[at + byte]));
+            let cgroup = u64::from(number(20)) << 32 | u64::from(number(16));
+            let device = self.devices.get(number(28) as usize);
+            let requests = OtherRequests {
+                name: process_name(&key[..16]),
+                pid: number(24),
+                cgroup: None,
+                device: device.map(|device| device.name.clone()).unwrap_or_default(),
+                own: number(32) == 1,
+                requests,
+                bytes: Bytes(bytes),
+                device_time: Nanos(device_ns),
             };
-            other.requests += requests;
-            other.bytes += Bytes(bytes);
-            other.device_time += Nanos(device_ns);
+            found.push(Others { cgroup, requests });
         }
-        found.sort_by(|a, b| (b.device_time, &a.name).cmp(&(a.device_time, &b.name)));
+        let key = |other: &Others| (Reverse(other.requests.device_time), other.requests.pid);
+        found.sort_by_key(key);
         Ok(found)
     }
 }
@@ -243,12 +328,8 @@ fn program<'a>(ebpf: &'a mut Ebpf, name: &str) -> Result<&'a mut BtfTracePoint, 
     Ok(ebpf.program_mut(name).ok_or_else(missing)?.try_into()?)
 }
 
-fn hash_map<'a, K: aya::Pod, V: aya::Pod>(
-    ebpf: &'a mut Ebpf,
-    name: &str,
-) -> Result<HashMap<&'a mut MapData, K, V>, Unavailable> {
-    let map = ebpf.map_mut(name).ok_or_else(|| Unavailable::Failed(format!("no map {name}")))?;
-    Ok(HashMap::try_from(map)?)
+fn no_map(name: &str) -> Unavailable {
+    Unavailable::Failed(format!("no map {name}"))
 }
 
 /// Major and minor number, as the programs put them together.
@@ -257,14 +338,10 @@ fn device_number(text: &str) -> Option<u64> {
     Some(major.parse::<u64>().ok()? << 32 | minor.parse::<u64>().ok()?)
 }
 
-/// The name of a process. Threads of the kernel's work queues share one: "kworker/3:1H" is "kworker".
+/// The name of a process, which zeros follow.
 fn process_name(bytes: &[u8]) -> String {
     let text = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
-    let text = String::from_utf8_lossy(text);
-    match text.strip_prefix("kworker/") {
-        Some(_) => "kworker".to_owned(),
-        None => text.into_owned(),
-    }
+    String::from_utf8_lossy(text).into_owned()
 }
 
 /// Now on CLOCK_MONOTONIC, in nanoseconds, as the kernel's programs read it.
@@ -278,8 +355,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_kernel_workers_are_put_together() {
-        assert_eq!(process_name(b"kworker/u8:3\0\0\0\0"), "kworker");
+    fn names_and_numbers_are_read_as_the_programs_write_them() {
         assert_eq!(process_name(b"mariadbd\0\0\0\0\0\0\0\0"), "mariadbd");
         assert_eq!(device_number("259:7"), Some(259 << 32 | 7));
         assert_eq!(device_number("sda"), None);

@@ -8,5 +8,8 @@ mod cell;
 mod collector;
 mod unavailable;
 
-pub use collector::{Collected, Collector, Path, Settings, WatchedDevice, monotonic_ns};
+pub use collector::{
+    Collected, Collector, Others, Path, ProgramCost, Settings, WatchedDevice, measure_cost,
+    monotonic_ns,
+};
 pub use unavailable::Unavailable;

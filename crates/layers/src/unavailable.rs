@@ -54,6 +54,26 @@ pub enum Unavailable {
     /// The jobs use more devices than the programs can tell apart.
     #[error("the jobs use {0} disks; at most 64 can be timed at once")]
     TooManyDevices(usize),
+    /// More threads do I/O than the programs can know.
+    #[error("too many threads do I/O: up to 16384 can be timed at once")]
+    TooManyThreads,
+    /// Nobody asked for it, and it would cost too much.
+    #[error(
+        "at {iops:.0} I/Os a second it would cost about {:.0} % of the workers' time; --layers times them \
+         nevertheless",
+        share * 100.0
+    )]
+    Costly {
+        /// I/Os of the disks a second.
+        iops: f64,
+        /// Share of the workers' time that it would cost.
+        share: f64,
+    },
+    /// Nobody asked for it, and the run ended before it was known what it would cost.
+    #[error(
+        "the run ended before the rate of its I/Os was known; --layers times them from the first on"
+    )]
+    TooShort,
     /// It has been finished before.
     #[error("the measurement has ended")]
     Ended,
@@ -181,6 +201,29 @@ mod tests {
         assert!(said.contains("65535"), "{said}");
         assert_eq!(*kernel, std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap().trim());
         assert_eq!(verdict("\nprocessed 0 insns (limit 1000000)\n"), None);
+    }
+
+    /// Loads a program of the object in which a name of a kernel structure's field is another one.
+    fn loaded_with(field: &str, other: &str, program: &str) -> Result<(), Unavailable> {
+        let mut object = crate::collector::OBJECT.to_vec();
+        let name = |text: &str| format!("\0{text}\0").into_bytes();
+        let (field, other) = (name(field), name(other));
+        let found = object.windows(field.len()).position(|bytes| bytes == field).unwrap();
+        object[found..found + field.len()].copy_from_slice(&other);
+        let btf = Btf::from_sys_fs().unwrap();
+        let mut ebpf = EbpfLoader::new().btf(Some(&btf)).load(&object)?;
+        let program: &mut BtfTracePoint = ebpf.program_mut(program).unwrap().try_into().unwrap();
+        program.load("block_bio_queue", &btf)?;
+        Ok(())
+    }
+
+    #[test]
+    fn a_kernel_that_lacks_a_field_is_told_unless_the_programs_can_do_without() {
+        // Kernels without control groups for block I/O have none of this one.
+        loaded_with("bi_blkg", "bi_none", "bio_queue").unwrap();
+        let refused = loaded_with("bi_iter", "bi_none", "bio_queue").unwrap_err();
+        let told = matches!(refused, Unavailable::UnknownKernel(_) | Unavailable::Refused { .. });
+        assert!(told, "{refused:?}");
     }
 
     #[test]

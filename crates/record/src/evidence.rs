@@ -28,6 +28,9 @@ pub struct Evidence {
     /// The path of the I/Os through the kernel, if the run looked at it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub layers: Option<Layers>,
+    /// Why they were not timed, where nobody asked for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub layers_not_timed: Option<String>,
     /// How long it took to make the filesystem, if one was made for the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mkfs_time: Option<Nanos>,

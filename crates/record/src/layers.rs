@@ -7,10 +7,19 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Layers {
+    /// Whether they were timed although nobody asked for it, because it costs little.
+    pub is_default: bool,
+    /// From when on, from the run's origin; 0: from the first I/O on.
+    pub since: Nanos,
+    /// CPU time that timing took for each I/O, as the kernel measured it in a part of the run; `None` if it
+    /// was not measured.
+    pub cost_ns: Option<f64>,
     /// For each job, device and direction that had I/O.
     pub paths: Vec<LayerPath>,
     /// Requests of others on the same devices; the one that used most device time first.
     pub others: Vec<OtherRequests>,
+    /// Commits of the journals on the same devices, where the kernel tells of them (ext4).
+    pub journals: Vec<JournalCommits>,
     /// I/Os that were not timed because too many were in flight, or an event is missing.
     pub lost: u64,
     /// Requests that began before the measurement, or that no I/O of a process began.
@@ -51,6 +60,10 @@ pub struct LayerPath {
     pub requeued: u64,
     /// Those that a kernel thread of io_uring submitted.
     pub helped: u64,
+    /// Those that found requests of others in the device when the driver got them.
+    pub beside: u64,
+    /// The time that these spent in the driver and the device, together.
+    pub beside_time: Nanos,
     /// Mean time from the start to the block layer; `None` unless each I/O of the job is one of `ios`.
     pub submission_ns: Option<f64>,
     /// Mean time from the completion in the block layer to the job's end of the I/O.
@@ -167,8 +180,14 @@ pub struct LayerTimes {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct OtherRequests {
-    /// Name of the thread that submitted them.
+    /// Name of the process, or kind of kernel thread, that submitted them.
     pub name: String,
+    /// Number of the process; 0: a thread of the kernel.
+    pub pid: u32,
+    /// Path of the cgroup that the kernel charges them to; `None` if it charges none, or the cgroup is
+    /// gone. Data that a process wrote to the page cache is charged to its cgroup also when a thread of the
+    /// kernel submits it.
+    pub cgroup: Option<String>,
     /// Kernel name of the disk.
     pub device: String,
     /// Whether it is a thread of this program.
@@ -179,6 +198,27 @@ pub struct OtherRequests {
     pub bytes: Bytes,
     /// The time that they spent in the driver and the device, together.
     pub device_time: Nanos,
+}
+
+/// Commits of the journals on a disk: an fsync of ext4 waits for one if it changed more than data.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct JournalCommits {
+    /// Kernel name of the disk.
+    pub device: String,
+    /// Their number.
+    pub commits: u64,
+    /// How long they took, together: with the data and the flushes of the device that belong to them.
+    pub time: Nanos,
+    /// How long the longest one took.
+    pub longest: Nanos,
+}
+
+impl JournalCommits {
+    /// How long one took on average, in nanoseconds.
+    pub fn mean_ns(&self) -> f64 {
+        self.time.0 as f64 / self.commits.max(1) as f64
+    }
 }
 
 /// When the I/Os of a worker began and ended, in sums: mean times to moments that were measured

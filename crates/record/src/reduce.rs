@@ -42,6 +42,7 @@ impl JobRecord {
         self.sync.count += other.sync.count;
         self.sync.latency.merge(&other.sync.latency);
         self.end_sync = self.end_sync.max(other.end_sync);
+        self.log_wait += other.log_wait;
         self.opening = self.opening.max(other.opening);
         self.closing = self.closing.max(other.closing);
         self.zone_resets = sum_of(self.zone_resets, other.zone_resets);

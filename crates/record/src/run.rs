@@ -363,6 +363,9 @@ pub struct JobRecord {
     /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_sync: Option<Nanos>,
+    /// How long the worker waited until its log entries were taken, because they were written more slowly
+    /// than it made them.
+    pub log_wait: Nanos,
     /// Time to open its files before the window, creation included (`create_on_open`); `None` if it
     /// opened none, or read them in first (`pre_read`).
     #[serde(default, skip_serializing_if = "Option::is_none")]

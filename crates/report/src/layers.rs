@@ -1,23 +1,87 @@
 //! The layers of the I/Os: a table for each job, and who else used its disks.
 
+use crate::options::RenderOptions;
 use crate::style::{Style, printable};
-use judge::{CellLayers, IoLayer, LayerTable, LayersJudged};
-use record::human;
+use judge::{CellLayers, IoLayer, Judged, LayerTable, LayersJudged};
+use record::{JournalCommits, RunRecord, human};
 
 /// Other processes that are shown.
 const OTHERS: usize = 10;
 /// Width of the first column.
 const NAMES: usize = 14;
+/// Share of the latency from which on a layer is named where there is no table.
+const SHARE_SHOWN: f64 = 0.005;
 
-/// The tables. Ends with an empty line.
-pub(crate) fn text(layers: &LayersJudged, style: &Style) -> String {
+/// What is known of the layers, after an empty line; empty if nobody asked for them and they were not timed.
+pub(crate) fn section(record: &RunRecord, judged: &Judged, options: &RenderOptions) -> String {
+    let why = record.evidence.layers_not_timed.as_ref().filter(|_| options.verbose);
+    let text = match (&judged.layers, why) {
+        (Some(layers), _) => text(layers, &options.style, options.verbose),
+        (None, Some(why)) => options.style.paragraph(&format!("Layers were not timed: {why}."), 0),
+        (None, None) => String::new(),
+    };
+    let text = text.trim_end();
+    if text.is_empty() { String::new() } else { format!("\n{text}\n") }
+}
+
+/// The tables, or one line for each where nobody asked for them. Ends with an empty line.
+fn text(layers: &LayersJudged, style: &Style, in_full: bool) -> String {
+    if layers.is_default && !in_full {
+        return in_brief(layers, style);
+    }
     let mut out: String = layers.tables.iter().map(|layers| table(layers, style) + "\n").collect();
     if layers.tables.is_empty() {
         out += &style.paragraph("No I/O of the jobs reached a disk.", 0);
     }
     out += &others(layers, style);
+    out.extend(layers.journals.iter().map(|commits| style.paragraph(&journal(commits), 0)));
+    out.extend(measured(layers).map(|text| style.paragraph(&text, 0)));
     out.extend(layers.gaps.iter().map(|gap| style.paragraph(gap, 0)));
     out.trim_end().to_owned() + "\n\n"
+}
+
+fn journal(commits: &JournalCommits) -> String {
+    format!(
+        "Journal on {}: {} commits, mean {}, longest {}.",
+        commits.device,
+        commits.commits,
+        human::time(commits.mean_ns()),
+        human::time(commits.longest.0 as f64)
+    )
+}
+
+/// From when on I/Os were timed, and what that cost.
+fn measured(layers: &LayersJudged) -> Option<String> {
+    let since =
+        (layers.since.0 > 0).then(|| format!("from {} on", human::time(layers.since.0 as f64)));
+    let cost = layers
+        .cost_ns
+        .map(|ns| format!("at a cost of at most {} of a CPU for each", human::time(ns)));
+    let parts: Vec<String> = since.into_iter().chain(cost).collect();
+    (!parts.is_empty()).then(|| format!("I/Os were timed {}.", parts.join(", ")))
+}
+
+/// A line for each job, disk and direction: the shares of its layers, the largest first.
+fn in_brief(layers: &LayersJudged, style: &Style) -> String {
+    let tables = layers.tables.iter().filter(|table| !table.is_member && table.direction.is_some());
+    let line = |table: &LayerTable| {
+        let mut rows: Vec<_> = table.rows.iter().filter(|row| row.share >= SHARE_SHOWN).collect();
+        rows.sort_by(|a, b| b.share.total_cmp(&a.share));
+        let shares =
+            rows.iter().map(|row| format!("{} {}", row.layer.name(), human::percent(row.share)));
+        let shares: Vec<String> = shares.collect();
+        let latency = human::time(table.latency_ns);
+        let text = format!(
+            "Layers of {}: mean {} {latency}: {}.",
+            printable(&table.title()),
+            table.latency_name(),
+            shares.join(", ")
+        );
+        let slow = table.slow_member.as_ref().map(|slow| format!(" {}", slow.sentence()));
+        style.paragraph(&(text + &slow.unwrap_or_default()), 0)
+    };
+    let lines: String = tables.map(line).collect();
+    if lines.is_empty() { lines } else { lines + "\n" }
 }
 
 fn table(layers: &LayerTable, style: &Style) -> String {
@@ -42,13 +106,17 @@ fn table(layers: &LayerTable, style: &Style) -> String {
     counts.extend(layers.events.iter().map(|(name, count)| format!("{count} {name}")));
     let (what, latency) = (layers.latency_name(), human::time(layers.latency_ns));
     out += &style.paragraph(&format!("Mean {what} {latency}; {}.", counts.join(", ")), 2);
-    out.extend(layers.slowest.iter().map(|slowest| style.paragraph(&slowest.sentence(), 2)));
+    let slowest = layers.slowest.as_ref().map(|slowest| slowest.sentence());
+    let member = layers.slow_member.as_ref().map(|member| member.sentence());
+    let beside = layers.beside_others.as_ref().map(|beside| beside.sentence());
+    let sentences = [slowest, member, beside].into_iter().flatten();
+    out.extend(sentences.map(|sentence| style.paragraph(&sentence, 2)));
     out
 }
 
 /// The layers of each cell of a suite: a row with the share of each layer. Empty if none was timed;
 /// else it begins with an empty line.
-pub fn by_cell(runs: &[record::RunRecord], style: &Style) -> String {
+pub fn by_cell(runs: &[RunRecord], style: &Style) -> String {
     let cells = judge::layers_by_cell(runs);
     let passed = |layer: &IoLayer| {
         cells.iter().any(|cell| cell.means_ns.iter().any(|(name, _)| name == layer))
@@ -93,7 +161,11 @@ fn others(layers: &LayersJudged, style: &Style) -> String {
     for other in layers.others.iter().take(OTHERS) {
         let requests = &other.requests;
         let name = printable(&requests.name);
-        let name = if requests.own { format!("{name} (own)") } else { name };
+        let name = match (requests.own, requests.pid) {
+            (true, _) => format!("{name} (own)"),
+            (false, 0) => name,
+            (false, pid) => format!("{name} {pid}"),
+        };
         out += &format!(
             "  {name:<16.16}{:<10}{:>12}{:>12}{:>14}{:>8}\n",
             requests.device,
@@ -140,6 +212,7 @@ mod tests {
         };
         let requests = OtherRequests {
             name: "postgres".into(),
+            pid: 4711,
             device: "nvme0n1".into(),
             requests: 12,
             bytes: Bytes(49152),
@@ -150,8 +223,24 @@ mod tests {
             tables: vec![table],
             others: vec![OtherUse { requests, device_share: 0.25 }],
             gaps: vec!["3 requests had no known start.".into()],
+            journals: vec![JournalCommits {
+                device: "nvme0n1".into(),
+                commits: 4,
+                time: Nanos(10_000_000),
+                longest: Nanos(7_000_000),
+            }],
+            cost_ns: Some(410.0),
+            ..LayersJudged::default()
         };
-        let text = text(&layers, &Style::default());
+        let brief = LayersJudged { is_default: true, ..layers.clone() };
+        let brief = super::text(&brief, &Style::default(), false);
+        let brief = brief.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(
+            brief,
+            "Layers of oltp: read on nvme0n1: mean latency with submission 100 µs: device 81 %, outside 19 \
+             %."
+        );
+        let text = super::text(&layers, &Style::default(), true);
         let rows = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
         let expected = [
             "Layers of oltp: read on nvme0n1",
@@ -162,7 +251,9 @@ mod tests {
             "merged.",
             "",
             "Other requests disk requests data device time share",
-            "postgres nvme0n1 12 48 KiB 1.5 ms 25 %",
+            "postgres 4711 nvme0n1 12 48 KiB 1.5 ms 25 %",
+            "Journal on nvme0n1: 4 commits, mean 2.5 ms, longest 7 ms.",
+            "I/Os were timed at a cost of at most 410 ns of a CPU for each.",
             "3 requests had no known start.",
             "",
         ];

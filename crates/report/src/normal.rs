@@ -29,14 +29,12 @@ pub fn render(subject: Subject, options: &RenderOptions) -> String {
             let profile = record.evidence.cpu_profile.as_ref();
             let profile =
                 profile.map(|p| format!("\n{}\n", cpu_profile::text(p, &options.style).trim_end()));
-            let layers = judged.layers.as_ref();
-            let layers =
-                layers.map(|it| format!("\n{}\n", layers::text(it, &options.style).trim_end()));
+            let layers = layers::section(record, judged, options);
             let fleet = record.fleet.as_ref();
             let fleet = fleet.map(|it| fleet::text(it, judged, &options.style));
             fleet.unwrap_or_default()
                 + &run(record, judged, options)
-                + &layers.unwrap_or_default()
+                + &layers
                 + &profile.unwrap_or_default()
                 + &verdict_and_gate(judged, options)
         }

@@ -2,15 +2,38 @@
 //! began and ended.
 
 mod history;
+mod rate;
 
 pub(crate) use history::HistoryReader;
 
-use layers::{Collected, Collector, Path, Settings, Unavailable, WatchedDevice, monotonic_ns};
+use engine::Watcher;
+use host::Host;
+use job::LayerTiming;
+use layers::{
+    Collected, Collector, Others, Path, Settings, Unavailable, WatchedDevice, measure_cost,
+    monotonic_ns,
+};
 use live::run::LayerSums;
 use plan::Plan;
-use record::{Direction, Facts, JobRecord, Layers, Nanos, StampSums};
+use rate::RateProbe;
+use record::{Direction, Facts, JobRecord, Layers, Nanos, OtherRequests, PerDirection, StampSums};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// Loading the programs takes a fifth of a second; shorter runs do so only if they are asked to.
+const RUNTIME_MIN: Nanos = Nanos(3_000_000_000);
+
+/// How long the kernel measures what the programs cost.
+const COST_MEASURED: Duration = Duration::from_millis(50);
+
+/// What a worker had done when timing began.
+struct JobProgress {
+    group: usize,
+    ios: PerDirection<u64>,
+    /// Whether its results count just these.
+    is_exact: bool,
+}
 
 /// A worker of the run.
 struct TimedWorker {
@@ -23,55 +46,96 @@ struct TimedWorker {
 struct Timing {
     collector: Collector,
     workers: Vec<TimedWorker>,
+    stage: Stage,
+}
+
+/// How far timing is.
+enum Stage {
+    /// From the next phase on, I/Os are timed.
+    Asked,
+    /// Nobody asked; the rate of the I/Os decides.
+    Undecided(RateProbe),
+    /// I/Os are timed.
+    Timed(Since),
+}
+
+/// Since when I/Os are timed.
+enum Since {
+    FirstIo,
+    /// A moment in the run, and what the jobs had done by then.
+    Later(Instant, Vec<JobProgress>),
 }
 
 /// Times layers until it is finished.
 pub(crate) struct LayerTimer {
     timing: Mutex<Result<Timing, Unavailable>>,
+    host: Host,
     /// Names of the jobs, by group.
     groups: Vec<String>,
+    /// Kernel names of the disks.
+    disks: Vec<String>,
     /// Disks below other disks of the run.
     members: Vec<String>,
 }
 
 impl LayerTimer {
-    /// Loads the programs. The workers of the plan then use the kernel's clock, and add up their
-    /// stamps. A failure is kept until the end.
-    pub fn start(plan: &mut Plan, facts: &Facts) -> LayerTimer {
+    /// Loads the programs; `None` if nobody asked for it and the run is too short for it. If somebody did, the
+    /// workers of the plan use the kernel's clock, and add up their stamps. A failure is kept until the
+    /// end.
+    pub fn start(
+        plan: &mut Plan,
+        facts: &Facts,
+        host: &Host,
+        when: LayerTiming,
+    ) -> Option<LayerTimer> {
+        let runtimes = plan.workers.iter().filter_map(|worker| worker.stop.runtime);
+        let stage = match when {
+            LayerTiming::Off => return None,
+            LayerTiming::Full => Stage::Asked,
+            LayerTiming::IfCheap if runtimes.max().is_some_and(|time| time >= RUNTIME_MIN) => {
+                Stage::Undecided(RateProbe::default())
+            }
+            LayerTiming::IfCheap => return None,
+        };
         let device = |disk: &plan::DiskWatch| {
             let number = facts.devices.get(&disk.name)?.dev.clone();
             Some(WatchedDevice { name: disk.name.clone(), number })
         };
-        let devices = plan.disks.iter().filter_map(device).collect();
-        let mut groups: Vec<String> = Vec::new();
-        let mut workers = Vec::new();
-        for worker in &plan.workers {
-            let known = groups.iter().position(|name| *name == worker.name);
-            let group = known.unwrap_or_else(|| {
-                groups.push(worker.name.clone());
-                groups.len() - 1
-            });
-            workers.push(TimedWorker { group, ramp: worker.stop.ramp, added: false });
+        let devices: Vec<WatchedDevice> = plan.disks.iter().filter_map(device).collect();
+        if devices.is_empty() && when == LayerTiming::IfCheap {
+            return None;
         }
+        let disks = devices.iter().map(|device| device.name.clone()).collect();
+        let (mut groups, mut workers) = grouped(plan);
         let timing = Collector::start(Settings { devices, groups: groups.len() });
         let timing = timing.map(|collector| {
             if !collector.keeps_groups_apart(groups.len()) {
                 groups = vec![String::new()];
                 workers.iter_mut().for_each(|worker| worker.group = 0);
             }
-            plan.clocksource = Some("clock_gettime".into());
-            plan.workers.iter_mut().for_each(|worker| worker.measuring.stamp_sums = true);
-            Timing { collector, workers }
+            if when == LayerTiming::Full {
+                plan.clocksource = Some("clock_gettime".into());
+                plan.workers.iter_mut().for_each(|worker| worker.measuring.stamp_sums = true);
+            }
+            Timing { collector, workers, stage }
         });
         let members = plan.disks.iter().flat_map(|disk| disk.members.clone()).collect();
-        LayerTimer { timing: Mutex::new(timing), groups, members }
+        Some(LayerTimer { timing: Mutex::new(timing), host: host.clone(), groups, disks, members })
     }
 
     /// The workers with these thread ids are about to begin their I/O.
     pub fn phase_starts(&self, tids: &[u32]) {
         let mut timing = self.timing.lock().unwrap_or_else(PoisonError::into_inner);
-        let Ok(Timing { collector, workers }) = &mut *timing else { return };
-        let mut added = collector.attach();
+        let Ok(Timing { collector, workers, stage }) = &mut *timing else { return };
+        let mut added = Ok(());
+        match stage {
+            Stage::Asked => {
+                added = collector.attach();
+                *stage = Stage::Timed(Since::FirstIo);
+            }
+            Stage::Undecided(probe) => probe.start(&self.host, &self.disks),
+            Stage::Timed(_) => {}
+        }
         let now = monotonic_ns();
         for (worker, tid) in workers.iter_mut().zip(tids).filter(|(_, tid)| **tid != 0) {
             if !std::mem::replace(&mut worker.added, true) {
@@ -81,6 +145,42 @@ impl LayerTimer {
         if let Err(error) = added {
             *timing = Err(error);
         }
+    }
+
+    /// Whether it is known that I/Os are timed, or that they are not. Where nobody asked for it, they are
+    /// timed from now on if their rate is known and allows it.
+    fn is_decided(&self, watcher: &Watcher) -> bool {
+        let mut timing = self.timing.lock().unwrap_or_else(PoisonError::into_inner);
+        let Ok(Timing { collector, workers, stage }) = &mut *timing else { return true };
+        let Stage::Undecided(probe) = stage else { return true };
+        let Some(rate) = probe.rate(&self.host, &self.disks) else { return false };
+        let attached = rate.check(watcher.tids().len()).and_then(|()| collector.attach());
+        let elapsed = Nanos(rate.elapsed.as_nanos() as u64);
+        let progress = workers.iter().zip(watcher.ios()).map(|(worker, ios)| JobProgress {
+            group: worker.group,
+            // I/Os of the ramp count nowhere.
+            ios: if worker.ramp > elapsed { PerDirection::default() } else { ios },
+            is_exact: worker.ramp.0 == 0 || worker.ramp > elapsed,
+        });
+        match attached {
+            Ok(()) => *stage = Stage::Timed(Since::Later(Instant::now(), progress.collect())),
+            Err(error) => *timing = Err(error),
+        }
+        true
+    }
+
+    /// What the programs cost each I/O in nanoseconds, over a moment; `None` if that is not known.
+    fn cost_ns(&self) -> Option<f64> {
+        let cost = || {
+            let timing = self.timing.lock().unwrap_or_else(PoisonError::into_inner);
+            timing.as_ref().ok()?.collector.cost()
+        };
+        let _measuring = measure_cost()?;
+        let before = cost()?;
+        std::thread::sleep(COST_MEASURED);
+        let after = cost()?;
+        let ios = after.ios - before.ios;
+        (ios > 0).then(|| (after.time - before.time).as_nanos() as f64 / ios as f64)
     }
 
     /// The I/Os so far on disks that are below no other one; empty if nothing is timed.
@@ -95,9 +195,8 @@ impl LayerTimer {
 
     /// Reads the times over the run until the reader is given to [`Self::finish`]; `None` if there can be
     /// no thread.
-    pub fn follow(self: &Arc<Self>, origin: Instant) -> Option<HistoryReader> {
-        let timer = Arc::clone(self);
-        HistoryReader::start(move || timer.paths(), origin)
+    pub fn follow(self: &Arc<Self>, origin: Instant, watcher: Watcher) -> Option<HistoryReader> {
+        HistoryReader::start(Arc::clone(self), origin, watcher)
     }
 
     /// Sums of the I/Os so far.
@@ -120,37 +219,96 @@ impl LayerTimer {
         origin: Instant,
         reader: Option<HistoryReader>,
     ) -> Result<Layers, Unavailable> {
-        let history = reader.map(HistoryReader::finish).unwrap_or_default();
-        let LayerTimer { timing, groups, members } = self;
-        let mut timing = timing.lock().unwrap_or_else(PoisonError::into_inner);
-        let Timing { collector, .. } = std::mem::replace(&mut *timing, Err(Unavailable::Ended))?;
-        let Collected { mut paths, others, lost, unseen, metadata, unnamed } =
+        let (history, cost_ns) = reader.map(HistoryReader::finish).unwrap_or_default();
+        let mut timing = self.timing.lock().unwrap_or_else(PoisonError::into_inner);
+        let Timing { collector, stage, .. } =
+            std::mem::replace(&mut *timing, Err(Unavailable::Ended))?;
+        let since = match stage {
+            Stage::Asked => Since::FirstIo,
+            Stage::Undecided(_) => return Err(Unavailable::TooShort),
+            Stage::Timed(since) => since,
+        };
+        let Collected { mut paths, others, journals, lost, unseen, metadata, unnamed } =
             collector.finish()?;
         history.finish(&mut paths);
-        let origin = monotonic_ns().saturating_sub(origin.elapsed().as_nanos() as u64);
+        let origin_ns = monotonic_ns().saturating_sub(origin.elapsed().as_nanos() as u64);
         for Path { group, path, .. } in &mut paths {
-            path.job.clone_from(&groups[*group]);
-            path.is_member = members.contains(&path.device_name);
+            path.job.clone_from(&self.groups[*group]);
+            path.is_member = self.members.contains(&path.device_name);
             for io in &mut path.slowest {
-                io.at = Nanos(io.at.0.saturating_sub(origin));
+                io.at = Nanos(io.at.0.saturating_sub(origin_ns));
             }
         }
-        for (group, name) in groups.iter().enumerate() {
+        self.add_latencies(&mut paths, jobs, &since, origin_ns);
+        let begun = match &since {
+            Since::FirstIo => Nanos(0),
+            Since::Later(at, _) => Nanos(at.saturating_duration_since(origin).as_nanos() as u64),
+        };
+        Ok(Layers {
+            is_default: matches!(since, Since::Later(..)),
+            since: begun,
+            cost_ns,
+            paths: paths.into_iter().map(|path| path.path).collect(),
+            others: self.named(others),
+            journals,
+            lost,
+            // What was under way when timing began is no gap.
+            unseen: if begun.0 > 0 { 0 } else { unseen },
+            metadata,
+            unnamed,
+        })
+    }
+
+    /// Adds to each path what only the engine knows: the latency of its job, and the times around the block
+    /// layer.
+    fn add_latencies(&self, paths: &mut [Path], jobs: &[JobRecord], since: &Since, origin: u64) {
+        for (group, name) in self.groups.iter().enumerate() {
+            let of_group = || jobs.iter().filter(|job| name.is_empty() || job.name == *name);
             for direction in Direction::ALL {
-                let of_group = jobs.iter().filter(|job| name.is_empty() || job.name == *name);
-                let sums = of_group.filter_map(|job| Some(job.stamp_sums?[direction]));
                 let is_ours = |path: &&mut Path| {
                     path.group == group
                         && path.path.direction == Some(direction)
                         && !path.path.is_member
                 };
                 let mut ours: Vec<&mut Path> = paths.iter_mut().filter(is_ours).collect();
-                add_engine_times(&mut ours, sums.fold(StampSums::default(), add), origin);
+                match since {
+                    Since::FirstIo => {
+                        let sums = of_group().filter_map(|job| Some(job.stamp_sums?[direction]));
+                        add_engine_times(&mut ours, sums.fold(StampSums::default(), add), origin);
+                    }
+                    Since::Later(_, progress) => {
+                        let before = progress.iter().filter(|job| job.group == group);
+                        add_mean_latency(&mut ours, of_group(), before, direction);
+                    }
+                }
             }
         }
-        let paths = paths.into_iter().map(|path| path.path).collect();
-        Ok(Layers { paths, others, lost, unseen, metadata, unnamed })
     }
+
+    /// Requests of others with the paths of their cgroups.
+    fn named(&self, others: Vec<Others>) -> Vec<OtherRequests> {
+        let cgroups = if others.is_empty() { BTreeMap::new() } else { self.host.io_cgroups() };
+        let named = |Others { cgroup, requests }| OtherRequests {
+            cgroup: cgroups.get(&cgroup).cloned(),
+            ..requests
+        };
+        others.into_iter().map(named).collect()
+    }
+}
+
+/// The names of the jobs, and the workers of each.
+fn grouped(plan: &Plan) -> (Vec<String>, Vec<TimedWorker>) {
+    let mut groups: Vec<String> = Vec::new();
+    let mut workers = Vec::new();
+    for worker in &plan.workers {
+        let known = groups.iter().position(|name| *name == worker.name);
+        let group = known.unwrap_or_else(|| {
+            groups.push(worker.name.clone());
+            groups.len() - 1
+        });
+        workers.push(TimedWorker { group, ramp: worker.stop.ramp, added: false });
+    }
+    (groups, workers)
 }
 
 fn add(a: StampSums, b: StampSums) -> StampSums {
@@ -181,6 +339,35 @@ fn add_engine_times(paths: &mut [&mut Path], job: StampSums, origin: u64) {
     path.job_latency_ns = Some(latency);
     path.submission_ns = exact.then_some(before);
     path.completion_ns = exact.then_some(after);
+}
+
+/// Adds the mean latency of a job to its path in one direction, and the number of its I/Os since timing
+/// began, where that is known. I/Os on several disks have no common path.
+fn add_mean_latency<'a>(
+    paths: &mut [&mut Path],
+    jobs: impl Iterator<Item = &'a JobRecord>,
+    before: impl Iterator<Item = &'a JobProgress>,
+    direction: Direction,
+) {
+    let [Path { path, .. }] = paths else { return };
+    let (mut done, mut is_exact) = (0, true);
+    for job in before {
+        done += job.ios[direction];
+        is_exact &= job.is_exact;
+    }
+    let (mut ios, mut count, mut sum) = (0, 0, 0);
+    for job in jobs {
+        let result = &job.results[direction];
+        ios += result.ios;
+        if let Some(latency) = result.latency.lat.as_ref().or(result.latency.clat.as_ref()) {
+            count += latency.count();
+            sum += latency.sum();
+        }
+    }
+    if is_exact && count > 0 {
+        path.job_ios = ios.saturating_sub(done);
+        path.job_latency_ns = Some(sum as f64 / count as f64);
+    }
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use ::layers::Unavailable;
 use anyhow::Result;
 use engine::{HostHooks, Outcome, PhaseStarts, Run};
 use host::{Changes, EvidenceBefore, Host, PhaseSamples, Sampler, SamplerConfig};
+use job::LayerTiming;
 use plan::{File, Plan};
 use record::{
     CpuProfile, DeviceKind, DiskResult, Evidence, Facts, FilesystemFacts, Health, Layers, Medium,
@@ -55,7 +56,7 @@ pub(crate) struct Sampling {
     /// The code that CPUs execute.
     pub cpu_profile: bool,
     /// The path of I/Os through the kernel.
-    pub layers: bool,
+    pub layers: LayerTiming,
 }
 
 /// What a run in progress can be asked for.
@@ -78,7 +79,7 @@ pub(crate) fn measure(
     (sampling, Together { gate, processes }): (Sampling, Together),
     watch: impl FnOnce(Progress<'_>) -> Result<()>,
 ) -> Result<Measured> {
-    let layers = sampling.layers.then(|| Arc::new(LayerTimer::start(&mut plan, facts)));
+    let layers = LayerTimer::start(&mut plan, facts, host, sampling.layers).map(Arc::new);
     let watched = plan.disks.clone();
     let contents = plan.contents(facts);
     let sampler = SamplerConfig {
@@ -98,7 +99,7 @@ pub(crate) fn measure(
     let started_unix_ms = unix_ms();
     let watcher = run.watcher();
     let sampler = Sampler::start(host.clone(), sampler, run.origin(), move || watcher.tids())?;
-    let reader = layers.as_ref().and_then(|timer| timer.follow(run.origin()));
+    let reader = layers.as_ref().and_then(|timer| timer.follow(run.origin(), run.watcher()));
     let so_far = || {
         let after = DiskSnapshot::take(host, &devices);
         let start = start.lock().unwrap_or_else(PoisonError::into_inner);
@@ -126,7 +127,9 @@ pub(crate) fn measure(
     let disks = disk_results(&watched, &start.disks, &after);
     let mut evidence = host.evidence_after(start.evidence, &contents, &processes);
     let profile = start.profiler.map(|it| it.map(|it| it.finish(host, &evidence.servers)));
+    let asked = sampling.layers == LayerTiming::Full;
     let layers = layers.map(|timer| timer.finish(&outcome.jobs, origin, reader));
+    let layers = layers.map(|result| result.map_err(|reason| (reason, asked)));
     outcome.messages.extend(add_observed(&mut evidence, profile, layers).into_iter().map(warning));
     evidence.health_after = health_after(host, facts);
     Ok(Measured { outcome, timeline, evidence, disks, started_unix_ms })
@@ -178,11 +181,12 @@ fn at_phase_starts(
     })
 }
 
-/// Adds what the kernel observed to the evidence. Returns why it observed nothing.
+/// Adds what the kernel observed to the evidence. Returns why it observed nothing, unless nobody asked for
+/// it: an error of layers has with it whether someone did.
 fn add_observed(
     evidence: &mut Evidence,
     profile: Option<std::io::Result<CpuProfile>>,
-    layers: Option<Result<Layers, Unavailable>>,
+    layers: Option<Result<Layers, (Unavailable, bool)>>,
 ) -> Vec<String> {
     let mut refused = Vec::new();
     match profile.transpose() {
@@ -191,7 +195,8 @@ fn add_observed(
     }
     match layers.transpose() {
         Ok(layers) => evidence.layers = layers,
-        Err(reason) => refused.push(format!("--layers: not timed: {reason}")),
+        Err((reason, true)) => refused.push(format!("--layers: not timed: {reason}")),
+        Err((reason, false)) => evidence.layers_not_timed = Some(reason.to_string()),
     }
     refused
 }

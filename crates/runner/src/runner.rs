@@ -234,7 +234,7 @@ impl Runner {
         let sampling = Sampling {
             hz: invocation.sample_hz,
             cpu_profile: invocation.cpu_profile,
-            layers: invocation.layers,
+            layers: invocation.layers.unwrap_or(job::LayerTiming::Off),
         };
         let mut measured = measure(&self.host, plan, &facts, (sampling, together), |progress| {
             let Progress { run, so_far, layers } = progress;

@@ -3,14 +3,14 @@
 
 use super::shape::Shape;
 use crate::bench::{Zram, fill_with_noise};
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, ensure};
 use std::any::Any;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use testbed::{Loop, Mounted, Seeded};
 
 /// Size of the first data file, for runs of one job …
@@ -312,6 +312,33 @@ impl Drop for Group {
         // What cannot be removed is left to the machine's next start.
         let _ = fs::remove_dir(&self.0);
     }
+}
+
+/// Bytes whose writing is timed.
+const TIMED_MIB: u32 = 256;
+
+impl Stage {
+    /// How long the disk takes to write some data past the page cache.
+    pub fn disk_write_time(&self) -> Result<Duration> {
+        write_time(&self.directory.join("timed"), &["oflag=direct"])
+    }
+
+    /// How long it takes to copy as much within memory.
+    pub fn memory_write_time(&self) -> Result<Duration> {
+        write_time(Path::new("/dev/shm/fathom-timed"), &[])
+    }
+}
+
+fn write_time(path: &Path, options: &[&str]) -> Result<Duration> {
+    let mut dd = Command::new("dd");
+    dd.args(["if=/dev/zero", "bs=1M", "status=none"]).args(options);
+    dd.arg(format!("count={TIMED_MIB}")).arg(format!("of={}", path.display()));
+    let start = Instant::now();
+    let status = dd.status().context("starting dd")?;
+    let time = start.elapsed();
+    fs::remove_file(path).with_context(|| path.display().to_string())?;
+    ensure!(status.success(), "{dd:?} failed: {status}");
+    Ok(time)
 }
 
 /// The limits of dirty pages, put back with the value. The kernel keeps each as a share of memory or

@@ -5,7 +5,7 @@ use crate::exit;
 use crate::suites::scratch::of_rank;
 use anyhow::{Context, Result, anyhow};
 use fleet::{Assignment, Fleet};
-use job::{Dialect, Inputs, Invocation, Keywords, RankPlace, Typed};
+use job::{Dialect, Inputs, Invocation, Keywords, LayerTiming, RankPlace, Typed};
 use record::SourceText;
 use runner::Runner;
 use runner::inputs::Machine;
@@ -48,7 +48,7 @@ pub fn body(invocation: &Invocation) -> Result<String> {
         sources: invocation.sources.clone(),
         directory: directory.to_string_lossy().into_owned(),
         allow_destroy: invocation.allow_destroy.clone(),
-        layers: invocation.layers,
+        layers: invocation.layers == Some(LayerTiming::Full),
         job_of_rank: invocation.job_of_rank.clone(),
         scratch: invocation.scratch.clone(),
     };
@@ -93,7 +93,9 @@ fn parsed(task: &Assignment, rank: &Rank) -> Result<Invocation, String> {
         .map_err(|errors| errors.to_string())?;
     runner::replay::attach(&mut invocation, rank.runner.host())?;
     invocation.allow_destroy = job.allow_destroy;
-    invocation.layers |= job.layers;
+    if job.layers {
+        invocation.layers = Some(LayerTiming::Full);
+    }
     invocation.scratch = job.scratch;
     invocation.job_of_rank = job.job_of_rank.map(|name| format!("{name}{number}"));
     Ok(invocation)

@@ -2,10 +2,10 @@
 //! made. Loop devices are made here, so these tests need root.
 
 use crate::common::{
-    FATHOM, Frozen, Loop, MemoryFilesystem, Ran, Running, Throttle, alone, free_port, is_served,
-    loop_device, recorded, recorded_by, run, scratch, system, wait_until,
+    FATHOM, Frozen, Loop, MemoryFilesystem, Mounted, Ran, Running, Throttle, alone, free_port,
+    is_served, loop_device, recorded, recorded_by, run, scratch, system, wait_until,
 };
-use record::{Direction, LayerPath, Layers, RunRecord};
+use record::{Direction, LayerPath, Layers, OtherRequests, RunRecord};
 use rustix::process::Signal;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -389,7 +389,53 @@ fn two_runs_at_once_count_only_their_own() {
     assert!(timed <= made && timed + layers.lost + layers.unseen >= made, "{layers:?}");
     assert!(timed as f64 > 0.99 * made as f64, "{layers:?}");
     let others = &layers.others;
-    assert!(others.iter().any(|other| !other.own && other.requests > 100), "{others:?}");
+    let is_it = |other: &&OtherRequests| !other.own && other.name == "fathom" && other.pid > 0;
+    let other = others.iter().find(is_it).unwrap_or_else(|| panic!("{others:?}"));
+    assert!(other.requests > 100 && other.cgroup.is_some(), "{other:?}");
+    // Both keep an I/O in the device all the time.
+    assert!(path.beside > path.ios / 4 && path.beside <= path.ios, "{} {}", path.beside, path.ios);
+    assert!(path.beside_time <= path.device.sum, "{path:?}");
+}
+
+#[test]
+fn a_run_of_some_seconds_is_timed_by_default_where_that_costs_little() {
+    let _alone = alone();
+    let directory = scratch();
+    let (_device, reads_of_it) = read_device(directory.path());
+    let (_, without) = reads_of_it.split_last().unwrap();
+    let file = reads_of_it.last().unwrap();
+    let without: Vec<&str> = without
+        .iter()
+        .map(String::as_str)
+        .filter(|option| *option != "--layers")
+        .chain([file.as_str()])
+        .collect();
+    let slowly = ["--rate_iops=400", "--time_based"];
+    let timed = |more: &[&str]| {
+        let record = recorded(directory.path(), 0, &[&without[..], &slowly, more].concat());
+        (record.evidence.layers, record.jobs[0].clone())
+    };
+    let (layers, job) = timed(&["--runtime=3"]);
+    let layers = layers.expect("layers");
+    let [path] = &layers.paths[..] else { panic!("{layers:?}") };
+    assert!(layers.is_default && layers.since.0 >= 250_000_000, "{layers:?}");
+    // What came before is not counted.
+    let made = job.results.read.ios;
+    assert!(path.job_ios < made && path.job_ios > made / 2, "{} of {made}", path.job_ios);
+    assert!(path.ios.abs_diff(path.job_ios) * 50 <= path.job_ios, "{path:?}");
+    assert!(job.stamp_sums.is_none(), "the job measures as without");
+    let cost = layers.cost_ns.expect("a cost");
+    assert!(cost > 0.0 && cost < 100_000.0, "{cost} ns");
+    assert!(
+        timed(&["--runtime=1"]).0.is_none() && timed(&["--runtime=3", "--layers=no"]).0.is_none()
+    );
+    let line = [&without[..], &slowly, &["--runtime=3"]].concat();
+    let text = crate::common::fathom(directory.path(), &line).expect(0).out;
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        text.contains("Layers of t: read on") && !text.contains("p50 p99 p99.9 share"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -415,6 +461,55 @@ fn without_rights_the_run_says_so_and_goes_on() {
     let Ran { out, err, .. } = run(command.current_dir(scratch.path())).expect(0);
     let said = (out + &err).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said.contains("in a user namespace") && said.contains("CAP_PERFMON"), "{said}");
+}
+
+#[test]
+fn commits_of_the_journal_are_those_that_the_journal_counts() {
+    let _alone = alone();
+    let directory = scratch();
+    let device = loop_device(directory.path(), 64 << 20, &[]);
+    system("mkfs.ext4", &["-q", &device.device]);
+    let mounted = Mounted::new(&[], &device.device, directory.path().join("mounted"));
+    let transactions = || -> u64 {
+        let file = format!("/proc/fs/jbd2/{}-8/info", device.name());
+        let text = std::fs::read_to_string(file).unwrap();
+        text.split_whitespace().next().unwrap().parse().unwrap()
+    };
+    let before = transactions();
+    let file = format!("--filename={}", mounted.path().join("f").display());
+    // Each write makes the file longer, so that each fsync has something for the journal.
+    let line = ["--name=t", "--rw=write", "--bs=4k", "--size=800k", "--fsync=1", "--layers", &file];
+    let line = [&line[..], &["--fallocate=none"]].concat();
+    let record = recorded(directory.path(), 0, &line);
+    let [journal] = &layers(&record).journals[..] else { panic!("{:?}", layers(&record)) };
+    assert_eq!((&*journal.device, journal.commits), (device.name(), transactions() - before));
+    assert!(journal.commits >= 190 && journal.longest <= journal.time, "{journal:?}");
+    let syncs = &record.jobs[0].sync.latency;
+    assert!(
+        journal.time.0 <= syncs.sum() && journal.time.0 > syncs.sum() / 4,
+        "{journal:?} {}",
+        syncs.sum()
+    );
+}
+
+#[test]
+fn two_capabilities_suffice() {
+    let _alone = alone();
+    let open = tempfile::tempdir().unwrap();
+    let program = open.path().join("fathom");
+    std::fs::copy(FATHOM, &program).unwrap();
+    let (path, record) = (open.path().to_str().unwrap(), open.path().join("run.json"));
+    system("chown", &["65534:65534", path]);
+    let capabilities = "-all,+bpf,+perfmon";
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
+    command.args(["--inh-caps", capabilities, "--ambient-caps", capabilities]).arg(&program);
+    command.args(["run", "--name=t", "--rw=read", "--size=1m", "--direct=1", "--layers"]);
+    command.arg(format!("--record={}", record.display()));
+    run(command.current_dir(open.path())).expect(0);
+    let record = formats::load(&record).unwrap();
+    assert_eq!(reads(&record).ios, 256, "{:?}", layers(&record));
+    assert_eq!(layers(&record).cost_ns, None, "the kernel measures costs for administrators alone");
 }
 
 #[test]

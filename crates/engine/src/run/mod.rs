@@ -9,7 +9,7 @@ use crate::logbook::{LogThread, Logbook};
 use crate::run_shared::{Event, HostHooks, RunShared};
 use crate::sys::thread;
 use plan::Plan;
-use record::{JobRecord, Message, Nanos, Snapshot};
+use record::{JobRecord, Message, Nanos, PerDirection, Snapshot};
 use std::io;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -45,6 +45,11 @@ impl Watcher {
     /// Thread ids of the workers that are alive.
     pub fn tids(&self) -> Vec<u32> {
         self.0.live.iter().map(LiveWorker::tid).filter(|tid| *tid != 0).collect()
+    }
+
+    /// I/Os that each worker has completed, ramp included, in order of their numbers.
+    pub fn ios(&self) -> Vec<PerDirection<u64>> {
+        self.0.live.iter().map(|worker| PerDirection::from_fn(|d| worker.ios(d))).collect()
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::prelude::*;
 use super::traffic::{self, Traffic};
-use record::Neighbour;
+use crate::layers::{BesideOthers, OtherUse, layers};
+use record::{Neighbour, OtherRequests};
 
 const MIB: f64 = 1_048_576.0;
 /// Share of the disks' traffic, and bytes a second, from which it is a note …
@@ -19,8 +20,8 @@ const KERNEL: [&str; 6] = ["kworker/", "jbd2/", "loop", "kswapd", "xfsaild/", "b
 pub(super) const CHECK: Check = Check {
     id: "noisy-neighbour",
     question: "Did others use the disks during the run?",
-    evidence: "bytes the lowest disks moved (/sys/block/*/stat), compared with the bytes this process caused (/proc/self/io) and with data that was dirty before the run; I/O of other processes (/proc/*/io)",
-    threshold: "warning when others moved at least 5 % of the bytes and 4 MiB/s; note from 2 % and 1 MiB/s; with caches or layers in between only if a process is found that did it",
+    evidence: "bytes the lowest disks moved (/sys/block/*/stat), compared with the bytes this process caused (/proc/self/io) and with data that was dirty before the run; I/O of other processes (/proc/*/io); where the layers of I/Os are timed, the time in the device of those that found requests of other processes there",
+    threshold: "warning when others moved at least 5 % of the bytes and 4 MiB/s, or made the job's I/Os take 5 % longer in the device; note from 2 % and 1 MiB/s, or 2 %; with caches or layers in between only if a process is found that did it",
     reason: "a disk shares its throughput among all users, and the job's requests queue behind those of others. Every system writes journals and logs below these thresholds",
     cause: "another process, or another machine on the same disk, used it during the run",
     remedy: || {
@@ -35,7 +36,93 @@ pub(super) const CHECK: Check = Check {
 };
 
 fn check(case: &Case) -> Vec<Finding> {
-    traffic::of(case).and_then(|traffic| check_traffic(case, &traffic)).into_iter().collect()
+    let by_bytes = traffic::of(case).and_then(|traffic| check_traffic(case, &traffic));
+    let timed = DelayByOthers::worst(case);
+    let found = match (by_bytes, timed) {
+        (Some(found), Some(delay)) => {
+            let figures = [found.figures.clone(), delay.figures()].concat();
+            Some(found.figures(figures))
+        }
+        (None, Some(delay)) => delay.finding(),
+        (found, None) => found,
+    };
+    found.into_iter().collect()
+}
+
+/// What requests of others cost the I/Os of a job in a device, as the kernel timed each of them
+/// (`--layers`).
+struct DelayByOthers {
+    device: String,
+    beside: BesideOthers,
+    /// Share of the job's time in the device that it would not have taken without them.
+    excess: f64,
+    /// The others, the busiest first.
+    others: Vec<OtherUse>,
+}
+
+impl DelayByOthers {
+    /// Of the device and direction in which it is largest; `None` if no process was seen there.
+    fn worst(case: &Case) -> Option<DelayByOthers> {
+        if case.record.evidence.ranks_beside.is_some() {
+            return None;
+        }
+        let layers = layers(case.record)?;
+        let delays = layers.tables.iter().filter_map(|table| {
+            let beside = table.beside_others.clone()?;
+            let is_process = |other: &&OtherUse| {
+                let requests = &other.requests;
+                requests.device == table.device && !requests.own && requests.pid > 0
+            };
+            let others: Vec<OtherUse> = layers.others.iter().filter(is_process).cloned().collect();
+            let saved = match beside.otherwise_ns {
+                Some(rest) => (1.0 - rest / beside.mean_ns.max(1.0)).max(0.0),
+                // Without an I/O that met none, their share of the device's time has to do.
+                None => others.iter().map(|other| other.device_share).sum(),
+            };
+            let excess = beside.time_share * saved;
+            let device = table.device.clone();
+            (!others.is_empty()).then_some(DelayByOthers { device, beside, excess, others })
+        });
+        delays.max_by(|a, b| a.excess.total_cmp(&b.excess))
+    }
+
+    fn figures(&self) -> Vec<Figure> {
+        vec![
+            Figure::new(
+                "job's time in the device beside others",
+                self.beside.time_share * 100.0,
+                "percent",
+            ),
+            Figure::new("of it lost to them", self.excess * 100.0, "percent"),
+        ]
+    }
+
+    fn finding(&self) -> Option<Finding> {
+        let severity = match self.excess {
+            excess if excess >= WARNING.0 => Severity::Warning,
+            excess if excess >= NOTE.0 => Severity::Note,
+            _ => return None,
+        };
+        let busiest = || self.others.iter().take(NAMED);
+        let named: Vec<String> = busiest()
+            .map(|other| {
+                let OtherRequests { name, pid, cgroup, .. } = &other.requests;
+                let group = cgroup.as_deref().filter(|path| *path != "/");
+                let group = group.map_or(String::new(), |path| format!(", control group {path}"));
+                format!(
+                    "{name} (process {pid}{group}: {} of the device's time)",
+                    percent(other.device_share)
+                )
+            })
+            .collect();
+        let names: Vec<&str> = busiest().map(|other| other.requests.name.as_str()).collect();
+        let text =
+            format!("others delayed the job's I/Os on {}: {}", self.device, self.beside.clause());
+        let found = CHECK.finding(severity, Vec::new(), text).figures(self.figures());
+        let cause = format!("the busiest processes were {}", list(&named));
+        let remedy: Remedy = format!("stop {} and run again", list(&names)).into();
+        Some(found.cause(cause).remedy(remedy))
+    }
 }
 
 fn check_traffic(case: &Case, traffic: &Traffic) -> Option<Finding> {
@@ -115,7 +202,7 @@ fn named(neighbour: &Neighbour) -> String {
 mod tests {
     use super::super::testing::{at_each, findings, job, record, the_finding};
     use super::*;
-    use record::{Bytes, Direction, RanksBeside, RunRecord};
+    use record::{Bytes, Direction, LayerPath, LayerTimes, Layers, Nanos, RanksBeside, RunRecord};
 
     /// A run of 10 s at 4 MB/s, with others reading and writing so many bytes a second.
     fn shared(direction: Direction, read: f64, written: f64) -> RunRecord {
@@ -166,6 +253,43 @@ mod tests {
         let beside = RanksBeside { ranks: 3, read: Bytes(500_000_000), ..RanksBeside::default() };
         record.evidence.ranks_beside = Some(beside);
         assert!(findings(&record, CHECK.id).is_empty());
+    }
+
+    #[test]
+    fn others_that_delay_the_jobs_ios_are_told_however_little_they_move() {
+        let mut record = shared(Direction::Read, 0.0, 0.0);
+        let other = |pid, own| OtherRequests {
+            name: "postgres".into(),
+            pid,
+            own,
+            cgroup: Some("/db".into()),
+            device: "sda".into(),
+            device_time: Nanos(100_000),
+            ..OtherRequests::default()
+        };
+        let mut times = LayerTimes::default();
+        times.sum = Nanos(900_000);
+        let path = LayerPath {
+            device_name: "sda".into(),
+            direction: Some(Direction::Read),
+            ios: 800,
+            beside: 100,
+            beside_time: Nanos(200_000),
+            device: times,
+            ..LayerPath::default()
+        };
+        let layers = |others| Layers { paths: vec![path.clone()], others, ..Layers::default() };
+        record.evidence.layers = Some(layers(vec![other(0, false), other(7, true)]));
+        assert!(findings(&record, CHECK.id).is_empty(), "the kernel and we are no processes");
+        record.evidence.layers = Some(layers(vec![other(4711, false)]));
+        let found = the_finding(&record, CHECK.id);
+        assert_eq!(found.severity, Severity::Warning);
+        assert!(found.text.contains("took 2 µs in it, the rest 1 µs"), "{}", found.text);
+        assert!(
+            found.cause.contains("postgres (process 4711, control group /db: 10 %"),
+            "{}",
+            found.cause
+        );
     }
 
     #[test]

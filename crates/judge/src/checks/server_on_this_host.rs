@@ -1,6 +1,7 @@
 //! Did the object store run on the same machine as the load generator?
 
 use super::prelude::*;
+use record::RequestResult;
 
 /// Share of all CPUs in use from which client and server are in each other's way.
 const BUSY: f64 = 0.85;
@@ -46,7 +47,10 @@ fn of_workers(case: &Case, part: &Part) -> f64 {
 
 fn check(case: &Case, part: &Part) -> Option<Finding> {
     let exchange = part.metrics.exchange.as_ref().filter(|exchange| exchange.is_local())?;
-    if exchange.requests.iter().all(|request| request.good == 0) {
+    let is_answered = |request: &RequestResult| {
+        request.good > 0 || !request.statuses.is_empty() || !request.repeated_statuses.is_empty()
+    };
+    if !exchange.requests.iter().any(is_answered) {
         return None;
     }
     let hosts = exchange.endpoints.join(", ");
@@ -99,8 +103,12 @@ mod tests {
     fn one_that_answered_nothing_has_no_part_in_it() {
         let mut record = on_loopback();
         let exchange = record.jobs[0].exchange.as_mut().expect("it asks");
-        exchange.requests[0].good = 0;
-        assert!(findings(&record, CHECK.id).is_empty());
+        let request = &mut exchange.requests[0];
+        (request.good, request.statuses) = (0, [(503, 1000)].into());
+        let mut silent = record.clone();
+        assert_eq!(findings(&record, CHECK.id).len(), 1, "it answered that it is too busy");
+        silent.jobs[0].exchange.as_mut().expect("it asks").requests[0].statuses.clear();
+        assert!(findings(&silent, CHECK.id).is_empty());
     }
 
     #[test]

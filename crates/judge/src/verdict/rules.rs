@@ -22,6 +22,7 @@ const REQUEST_RULES: &[Rule] = &[
     limited_by_cpu_quota,
     limited_by_heat,
     limited_by_overload,
+    limited_by_logs,
     limited_by_client,
 ];
 /// Memory that answers in place of the storage.
@@ -62,6 +63,8 @@ const CACHED_PARTLY: f64 = 0.5;
 /// Less data than this is lost among what else the machine does.
 const CACHED_BYTES_MIN: u64 = 4 << 20;
 const CPU_BOUND_CLEARLY: f64 = 0.97;
+/// Share of the time that workers wait for their logs, from which logs are their limit.
+const LOG_WAIT_MIN: f64 = 0.05;
 /// Share of a link's speed from which it limits. Frames and headers count as bytes of the interface, gaps
 /// between frames do not, and the edges of the window are below the mean.
 const LINK_BUSY: f64 = 0.8;
@@ -307,6 +310,25 @@ fn cached_before(input: &RuleInput) -> Option<f64> {
         cached += look.cached?.0;
     }
     (size > 0).then(|| cached as f64 / size as f64)
+}
+
+/// Workers that make log entries faster than they are written.
+fn limited_by_logs(input: &RuleInput) -> Option<RuleOutcome> {
+    let workers = || input.part.workers.iter();
+    let ran: u64 = workers().map(|job| (job.ended - job.started).0).sum();
+    let waited = workers().map(|job| job.log_wait.0).sum::<u64>() as f64 / ran.max(1) as f64;
+    (waited >= LOG_WAIT_MIN && waited + input.indicators.wanted_cpu() >= CPU_BOUND).then(|| {
+        RuleOutcome::new(
+            Limit::Client,
+            Confidence::High,
+            format!(
+                "workers waited {} of the time until their logs were written, and used {} of a CPU",
+                percent(waited),
+                percent(input.indicators.wanted_cpu())
+            ),
+            [Figure::new("time waiting for logs", waited * 100.0, "percent"), input.cpu_figure()],
+        )
+    })
 }
 
 /// The load generator's own work between the I/Os.

@@ -200,6 +200,18 @@ fn a_worker_whose_cpu_is_stolen_never_sleeps_either() {
 }
 
 #[test]
+fn logs_that_are_written_too_slowly_are_the_limit_of_their_job() {
+    let mut job = reading();
+    on_cpu(&mut job, 0.7, 0.05);
+    job.log_wait = Nanos((job.ended - job.started).0 / 5);
+    let verdict = assert_limit(&record(vec![job.clone()]), Limit::Client, Confidence::High);
+    assert!(verdict.because.contains("waited 20 % of the time until their logs"), "{verdict:?}");
+    // They are not what a job that sleeps waits for.
+    on_cpu(&mut job, 0.1, 0.05);
+    assert_ne!(the_verdict(&record(vec![job])).limit, Limit::Client);
+}
+
+#[test]
 fn polling_is_no_evidence_for_the_cpu() {
     let mut polling = reading();
     polling.workload.settings.insert("hipri".into(), "1".into());

@@ -90,6 +90,8 @@ fn layer_table(table: &LayerTable) -> Markup {
             "."
         }
         @if !table.percentiles.is_empty() { (at_percentiles(table)) }
+        @if let Some(member) = &table.slow_member { p { (member.sentence()) } }
+        @if let Some(beside) = &table.beside_others { p { (beside.sentence()) } }
         @if let Some(slowest) = &table.slowest { (slowest_ios(slowest)) }
     }
 }
@@ -184,7 +186,7 @@ fn others(found: &LayersJudged) -> Markup {
             table {
                 thead {
                     tr {
-                        @for head in ["thread", "disk"] { th scope="col" { (head) } }
+                        @for head in ["process", "control group", "disk"] { th scope="col" { (head) } }
                         @for head in ["requests", "data", "device time", "share"] {
                             th scope="col" class="number" { (head) }
                         }
@@ -193,7 +195,12 @@ fn others(found: &LayersJudged) -> Markup {
                 tbody {
                     @for other in found.others.iter().take(ROWS_MAX) {
                         tr {
-                            td { (other.requests.name) @if other.requests.own { " (own)" } }
+                            td {
+                                (other.requests.name)
+                                @if other.requests.own { " (own)" }
+                                @else if other.requests.pid > 0 { " " (other.requests.pid) }
+                            }
+                            td { (other.requests.cgroup.as_deref().unwrap_or_default()) }
                             td { (other.requests.device) }
                             td class="number" { (count(other.requests.requests as f64)) }
                             td class="number" { (size(other.requests.bytes.0 as f64)) }

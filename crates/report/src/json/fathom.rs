@@ -40,6 +40,7 @@ pub(super) fn run_part(record: &RunRecord, judged: &Judged) -> Json {
         "notes" => of(Severity::Note),
         "cpu_profile" => record.evidence.cpu_profile.as_ref().map(cpu_profile),
         "layers" => judged.layers.as_ref().map(layers),
+        "layers_not_timed" => record.evidence.layers_not_timed.as_deref(),
         "fleet" => record.fleet.as_ref().map(|it| fleet(it, &judged.fleet)),
         "verdicts" => array(&judged.verdicts, verdict),
         "findings" => array(&judged.findings, finding),

@@ -1,15 +1,21 @@
 //! The layers of the I/Os.
 
 use super::tree::{Json, array, object, texts};
-use judge::{IoLayer, LayerRow, LayerTable, LayersAt, LayersJudged, OtherUse};
-use record::SlowIo;
+use judge::{
+    BesideOthers, IoLayer, LayerRow, LayerTable, LayersAt, LayersJudged, OtherUse, SlowMember,
+};
+use record::{JournalCommits, SlowIo};
 
 /// The layers as JSON.
 pub(super) fn layers(layers: &LayersJudged) -> Json {
     object! {
         "paths" => array(&layers.tables, path),
         "others" => array(&layers.others, other),
+        "journals" => array(&layers.journals, journal),
         "gaps" => texts(&layers.gaps),
+        "timed_by_default" => layers.is_default,
+        "timed_since_ns" => layers.since.0,
+        "cost_ns_per_io" => layers.cost_ns,
     }
 }
 
@@ -33,6 +39,34 @@ fn path(table: &LayerTable) -> Json {
         "events" => array(&table.events, event),
         "percentiles" => array(&table.percentiles, at_percentile),
         "slowest" => table.slowest.as_ref().map(|slowest| array(&slowest.ios, slow_io)),
+        "slow_member" => table.slow_member.as_ref().map(slow_member),
+        "beside_others" => table.beside_others.as_ref().map(beside_others),
+    }
+}
+
+fn journal(commits: &JournalCommits) -> Json {
+    object! {
+        "disk" => &commits.device,
+        "commits" => commits.commits,
+        "mean_ns" => commits.mean_ns(),
+        "longest_ns" => commits.longest.0,
+    }
+}
+
+fn slow_member(member: &SlowMember) -> Json {
+    object! {
+        "disk" => &member.device,
+        "share_of_slow_ios" => member.slow_share,
+        "share_of_ios" => member.share,
+    }
+}
+
+fn beside_others(beside: &BesideOthers) -> Json {
+    object! {
+        "ios" => beside.ios,
+        "share_of_device_time" => beside.time_share,
+        "mean_ns" => beside.mean_ns,
+        "mean_otherwise_ns" => beside.otherwise_ns,
     }
 }
 
@@ -82,6 +116,8 @@ fn other(other: &OtherUse) -> Json {
     let requests = &other.requests;
     object! {
         "name" => &requests.name,
+        "process" => (requests.pid > 0).then_some(requests.pid),
+        "cgroup" => requests.cgroup.as_deref(),
         "own" => requests.own,
         "disk" => &requests.device,
         "requests" => requests.requests,

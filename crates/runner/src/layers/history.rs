@@ -1,13 +1,18 @@
 //! The times in each layer over the time of a run, from the kernel's histograms of each second.
 
+use super::LayerTimer;
+use engine::Watcher;
 use layers::Path;
 use record::{Direction, LatencyHistory, Nanos, PerDirection};
+use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// Length of a step.
 const STEP: Nanos = Nanos::SECOND;
+/// How often it is asked whether I/Os are timed, until that is decided.
+const UNDECIDED: Duration = Duration::from_millis(50);
 /// Reading takes at most one part in this many of a CPU's time.
 const SHARE: u32 = 100;
 /// Most paths whose times are kept, each with 600 steps at most.
@@ -79,39 +84,49 @@ impl LayerHistory {
 pub(crate) struct HistoryReader {
     /// Dropping it ends the thread.
     stop: Sender<()>,
-    thread: JoinHandle<LayerHistory>,
+    thread: JoinHandle<(LayerHistory, Option<f64>)>,
 }
 
 impl HistoryReader {
-    /// Reads `paths` at whole seconds after `origin`; `None` if there can be no thread.
+    /// Reads times at whole seconds after `origin`, from when on I/Os are timed; `None` if there can be no
+    /// thread.
     pub(super) fn start(
-        paths: impl Fn() -> Vec<Path> + Send + 'static,
+        timer: Arc<LayerTimer>,
         origin: Instant,
+        watcher: Watcher,
     ) -> Option<HistoryReader> {
-        let (stop, stopped) = mpsc::channel();
+        let (stop, stopped) = mpsc::channel::<()>();
         let read = move || {
-            let mut history = LayerHistory::default();
+            let (mut history, mut cost) = (LayerHistory::default(), None);
             let step = Duration::from_nanos(STEP.0);
             let mut spent = Duration::ZERO;
+            while !timer.is_decided(&watcher) {
+                if stopped.recv_timeout(UNDECIDED) != Err(RecvTimeoutError::Timeout) {
+                    return (history, cost);
+                }
+            }
+            drop(watcher);
+            history.read = Nanos(origin.elapsed().as_nanos() as u64);
             loop {
                 let wait = (spent * SHARE).max(step);
                 let next = history.read.0 + wait.as_nanos() as u64;
                 let next = origin + Duration::from_nanos(next / STEP.0 * STEP.0);
                 let left = next.saturating_duration_since(Instant::now());
                 if stopped.recv_timeout(left) != Err(RecvTimeoutError::Timeout) {
-                    return history;
+                    return (history, cost);
                 }
                 let began = Instant::now();
-                history.add(&paths(), Nanos(origin.elapsed().as_nanos() as u64));
+                history.add(&timer.paths(), Nanos(origin.elapsed().as_nanos() as u64));
                 spent = began.elapsed();
+                cost = cost.or_else(|| timer.cost_ns());
             }
         };
         let thread = std::thread::Builder::new().name("layers".into()).spawn(read).ok()?;
         Some(HistoryReader { stop, thread })
     }
 
-    /// What was read.
-    pub(super) fn finish(self) -> LayerHistory {
+    /// What was read, and what timing cost each I/O in nanoseconds.
+    pub(super) fn finish(self) -> (LayerHistory, Option<f64>) {
         drop(self.stop);
         self.thread.join().unwrap_or_default()
     }

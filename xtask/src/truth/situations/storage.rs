@@ -187,8 +187,11 @@ pub const ALL: &[Situation] = &[
             (shape.size, shape.block) = (1 << 30, 64 << 10);
             let mut shape = shape.lasting(&mut stage.seeded, 4_000);
             shape.rw = "write";
+            // A disk that writes as fast as memory is copied limits nobody.
+            let is_slow = stage.disk_write_time()? > 2 * stage.memory_write_time()?;
+            let limits: &[&str] = if is_slow { &["device"] } else { &["device", "cache", "CPU"] };
             let made = Made::of(&shape, &["--direct=0"]).with(stage.data());
-            Ok(made.holding(DirtyLimit::change(128 << 20)?))
+            Ok(Made { limits: Some(limits), ..made.holding(DirtyLimit::change(128 << 20)?) })
         },
     },
     Situation {

@@ -2,7 +2,7 @@
 
 use super::request::check_job_files;
 use crate::ranks;
-use job::{Action, Dialect, Inputs, Invocation, JobErrors};
+use job::{Action, Dialect, Inputs, Invocation, JobErrors, LayerTiming};
 use runner::Runner;
 use runner::inputs::Machine;
 use std::ffi::OsString;
@@ -31,6 +31,13 @@ pub fn read(
     if invocation.action == Action::Run {
         let mut all = std::iter::once(&mut invocation).chain(&mut others);
         all.try_for_each(|one| runner::replay::attach(one, runner.host())).map_err(UsageError)?;
+    }
+    // fio times no layers, and what runs on several machines does so when it is asked to.
+    let is_here = invocation.server.is_none() && invocation.clients.is_empty();
+    if dialect == Dialect::Fathom && is_here {
+        for run in std::iter::once(&mut invocation).chain(&mut others) {
+            run.layers.get_or_insert(LayerTiming::IfCheap);
+        }
     }
     check_job_files(&invocation).map_err(usage)?;
     Ok((invocation, others))

@@ -158,6 +158,7 @@ impl IoObserver for IoLogs {
         if let Some(histograms) = self.histograms.take().filter(|_| self.measuring) {
             histograms.finish(now, &mut self.log);
         }
+        builder.job.log_wait = Nanos(self.log.waited().as_nanos() as u64);
         if let Some(logs) = &mut builder.job.logs {
             logs.zero = self.clock_at_zero;
         }
