@@ -54,6 +54,7 @@ impl SampleReader {
                 .map(|[read_bytes, write_bytes]| OwnIo { read_bytes, write_bytes }),
             own_cpu_ms: host.own_cpu_ms(),
             application: None,
+            layers: None,
             slow: (detail != Detail::Counters).then(slow),
         }
     }

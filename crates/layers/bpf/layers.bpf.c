@@ -147,6 +147,8 @@ enum { CHAIN_MAX = 128 };
 enum { DEVICES_MAX = 64 };
 const volatile u32 own_tgid = 0;
 const volatile u32 devices_count = 1;
+// Not 0: the I/Os of every process are timed, as those of one group.
+const volatile u32 everyone = 0;
 // Their major and minor numbers.
 const volatile u64 devices[DEVICES_MAX] = {};
 
@@ -535,7 +537,10 @@ int bio_queue(u64 *context)
 	u64 queued = now_ns(), thread = current_pid_tgid();
 	u32 opf = bio->bi_opf, bytes = bio->bi_iter.bi_size;
 	u32 cell = NOT_OURS, flags = 0;
-	if (thread >> 32 == own_tgid) {
+	if (everyone) {
+		cell = device * DIRECTIONS + direction(opf, bytes);
+		flags = thread >> 32 == own_tgid ? OWN : 0;
+	} else if (thread >> 32 == own_tgid) {
 		struct worker *worker = worker_of((u32)thread);
 		flags = OWN;
 		if (!worker) {
@@ -564,7 +569,7 @@ int bio_queue(u64 *context)
 	io->cell = cell;
 	io->device = device;
 	io->flags = flags;
-	if (cell == NOT_OURS)
+	if (cell == NOT_OURS || everyone)
 		set_owner(io, bio, task);
 	return 0;
 }
@@ -811,12 +816,14 @@ __attribute__((noinline)) int finish(struct io *io, u64 inserted, u64 issued, u6
 	// which then lasts from its request to its completion.
 	if (!issued && !io->bytes)
 		issued = io->flags & GOT ? io->got : io->queued;
-	if (!issued)
+	if (!issued) {
 		tally(LOST);
-	else if (io->cell == NOT_OURS)
-		add_other(io, between(issued, now));
-	else
-		add_ours(io, inserted, issued, now);
+	} else {
+		if (io->cell != NOT_OURS)
+			add_ours(io, inserted, issued, now);
+		if (io->cell == NOT_OURS || everyone)
+			add_other(io, between(issued, now));
+	}
 	leave_device(io);
 	io->bio = 0;
 	return 0;

@@ -73,8 +73,17 @@ pub struct WatchedDevice {
 pub struct Settings {
     /// The disks.
     pub devices: Vec<WatchedDevice>,
-    /// Number of groups of threads.
-    pub groups: usize,
+    /// Whose I/Os are timed.
+    pub whose: Whose,
+}
+
+/// Whose I/Os are timed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whose {
+    /// Those of so many groups of threads of this process ([`Collector::add_worker`]).
+    Groups(usize),
+    /// Those of every process, as one group. Each process is besides among the others.
+    Everyone,
 }
 
 /// I/Os of a group.
@@ -136,7 +145,11 @@ impl Collector {
     /// When the kernel does not allow that or lacks what they need.
     pub fn start(settings: Settings) -> Result<Collector, Unavailable> {
         Unavailable::check()?;
-        let Settings { devices, groups } = settings;
+        let Settings { devices, whose } = settings;
+        let (groups, everyone) = match whose {
+            Whose::Groups(groups) => (groups, 0_u32),
+            Whose::Everyone => (1, 1),
+        };
         if devices.is_empty() {
             return Err(Unavailable::NoDevice);
         }
@@ -156,6 +169,7 @@ impl Collector {
         let mut ebpf = EbpfLoader::new()
             .btf(Some(&btf))
             .override_global("own_tgid", &std::process::id(), true)
+            .override_global("everyone", &everyone, true)
             .override_global("devices_count", &(devices.len() as u32), true)
             .override_global("devices", &numbers, true)
             .map_max_entries("cells", cells)
@@ -296,7 +310,11 @@ impl Collector {
         Ok(found)
     }
 
-    fn others(&self) -> Result<Vec<Others>, Unavailable> {
+    /// Requests of processes so far.
+    ///
+    /// # Errors
+    /// When the kernel does not return its sums.
+    pub fn others(&self) -> Result<Vec<Others>, Unavailable> {
         let others: HashMap<_, [u8; OWNER_BYTES], [u64; 3]> =
             HashMap::try_from(self.map("others")?)?;
         let mut found: Vec<Others> = Vec::new();

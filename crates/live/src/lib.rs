@@ -26,7 +26,9 @@ pub use application::{ApplicationRates, GroupRates, summary as application_summa
 pub use disk_history::DiskHistory;
 pub use intervals::{Interval, Intervals};
 pub use keys::Key;
-pub use rates::{CpuShares, DiskRates, MemoryNow, PagingRates, PressureShares, Rates};
+pub use rates::{
+    CpuShares, DiskRates, MemoryNow, PagingRates, PressureShares, ProcessRates, Rates,
+};
 pub use screen::{Action, Screen, Title};
 pub use stack::{Row, Stack};
 pub use terminal::{Event, Terminal};

@@ -263,7 +263,8 @@ fn write_machine(text: &mut Text, runs: &Labelled<RunNow<'_>>) {
 mod tests {
     use super::*;
     use crate::Rates;
-    use crate::run::{LatencyNow, LayerSums, State};
+    use crate::run::{LatencyNow, State};
+    use record::LayerSums;
     use record::{LayerSpans, Nanos, PerDirection};
     use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,6 +1,7 @@
 //! Lines for a pipe with fixed columns: one line for each disk and interval.
 
-use crate::{CpuShares, DiskRates, Rates, Stack};
+use crate::run::LayersNow;
+use crate::{CpuShares, DiskRates, ProcessRates, Rates, Stack};
 use record::ArraySample;
 use std::fmt::Write;
 
@@ -10,6 +11,8 @@ const COLUMNS: &str = "      r/s    rMiB/s      r_ms       w/s    wMiB/s      w_
                        f/s   queue  busy% rshare%";
 /// Lines after which the header is repeated.
 const HEADER_EVERY: usize = 40;
+/// Processes that have a line.
+const PROCESSES_MAX: usize = 10;
 /// Smallest width of the column of names.
 const NAME_MIN: usize = 10;
 
@@ -71,6 +74,14 @@ impl Plain {
                 self.line(&mut text, time, &format!("app:{device}"), &figures);
             }
         }
+        for path in &rates.layers {
+            let name = format!("{}:{}", path.sums.device, path.operation());
+            self.line(&mut text, time, &name, &layer_figures(path));
+        }
+        for process in rates.processes.iter().take(PROCESSES_MAX) {
+            let name = format!("{}:{}", process.device, process.name.replace(' ', "_"));
+            self.line(&mut text, time, &name, &process_figures(process));
+        }
         if let Some(cpu) = &rates.cpu {
             self.line(&mut text, time, "cpu", &cpu_figures(cpu));
         }
@@ -89,6 +100,28 @@ impl Plain {
         // Writing to a String cannot fail.
         let _ = writeln!(text, "{time} {name:<width$} {figures}");
     }
+}
+
+/// The mean time of the layers of I/Os, in microseconds, each figure behind its name.
+fn layer_figures(path: &LayersNow) -> String {
+    let Some(means) = path.mean_ns else { return "mean_us -".into() };
+    let mut text = format!("mean_us {:.1}", means.iter().sum::<f64>() / 1e3);
+    for (name, mean) in LayersNow::NAMES.into_iter().zip(means) {
+        // Writing to a String cannot fail.
+        let _ = write!(text, " {name}_us {:.1}", mean / 1e3);
+    }
+    text
+}
+
+fn process_figures(process: &ProcessRates) -> String {
+    format!(
+        "pid {} requests/s {:.1} MiB/s {:.2} in_device {:.2} device% {:.1}",
+        process.pid,
+        process.requests_per_second,
+        process.bytes_per_second / MIB,
+        process.in_device,
+        process.device_percent
+    )
 }
 
 /// The devices as comment lines, in display order.
@@ -202,7 +235,7 @@ fn machine_figures(rates: &Rates) -> Vec<(&'static str, String)> {
 mod tests {
     use super::*;
     use crate::{ApplicationRates, GroupRates, MemoryNow, PagingRates, PressureShares};
-    use record::{ArraySync, DeviceFacts, DeviceKind, DiskSample};
+    use record::{ArraySync, DeviceFacts, DeviceKind, DiskSample, LayerSums};
     use std::collections::BTreeMap;
 
     fn stack() -> Stack {
@@ -246,6 +279,8 @@ mod tests {
             pressure: Some(PressureShares { io_some: 45.0, ..PressureShares::default() }),
             arrays: BTreeMap::from([("md0".into(), array)]),
             application: None,
+            layers: Vec::new(),
+            processes: Vec::new(),
         }
     }
 
@@ -268,6 +303,24 @@ mod tests {
 14:02:11 pressure   io_some% 45.0 io_full% 0.0 memory_some% 0.0 memory_full% 0.0 cpu_some% 0.0
 ";
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn layers_and_processes_are_lines() {
+        let sums = LayerSums { device: "sda".into(), ..LayerSums::default() };
+        let layers = vec![LayersNow { sums, mean_ns: Some([0.0, 500.0, 1_000.0, 90_000.0]) }];
+        let process = ProcessRates {
+            name: "my sql".into(),
+            pid: 42,
+            device: "sda".into(),
+            device_percent: 61.0,
+            ..ProcessRates::default()
+        };
+        let text = Plain::new(false)
+            .body("10:00:00", &Rates { layers, processes: vec![process], ..rates() });
+        let figures = "mean_us 91.5 request_us 0.0 plug_us 0.5 scheduler_us 1.0 device_us 90.0";
+        assert!(text.contains("sda:flush") && text.contains(figures), "{text}");
+        assert!(text.contains("sda:my_sql") && text.contains("device% 61.0"), "{text}");
     }
 
     #[test]

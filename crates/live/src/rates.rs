@@ -1,8 +1,10 @@
 //! Rates from two samples.
 
 use crate::ApplicationRates;
+use crate::run::{LayersNow, layers_since};
 use record::{
-    ArraySample, CpuSample, DiskSample, PagingSample, PressureSample, Sample, SlowSample,
+    ArraySample, CpuSample, DiskSample, LayerSample, OtherRequests, PagingSample, PressureSample,
+    Sample, SlowSample,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -29,6 +31,33 @@ pub struct Rates {
     /// The watched application.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub application: Option<ApplicationRates>,
+    /// Where I/Os spent their time in the kernel, for each disk and direction, if it is timed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub layers: Vec<LayersNow>,
+    /// Processes with requests, if they are timed: the one with most time in the devices first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub processes: Vec<ProcessRates>,
+}
+
+/// What a process asked of a disk.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ProcessRates {
+    /// Its name, or the kind of a kernel thread.
+    pub name: String,
+    /// Its number; 0: a thread of the kernel.
+    pub pid: u32,
+    /// Path of the control group that is charged; `None` if that is not known.
+    pub cgroup: Option<String>,
+    /// Kernel name of the disk.
+    pub device: String,
+    /// Requests a second.
+    pub requests_per_second: f64,
+    /// Bytes a second.
+    pub bytes_per_second: f64,
+    /// Requests in the device, mean.
+    pub in_device: f64,
+    /// Its share in the time that all requests spent in the device, in percent.
+    pub device_percent: f64,
 }
 
 /// The rates of a block device.
@@ -163,8 +192,56 @@ impl Rates {
                 .zip(later.application.as_ref())
                 .map(|(before, now)| ApplicationRates::between(before, now, seconds)),
             arrays: later.slow.as_ref().map(|slow| slow.arrays.clone()).unwrap_or_default(),
+            layers: later.layers.as_ref().map_or_else(Vec::new, |now| {
+                let before = earlier.layers.as_ref().map_or(&[][..], |before| &before.paths);
+                layers_since(before.iter(), now.paths.clone())
+            }),
+            processes: processes(earlier.layers.as_ref(), later.layers.as_ref(), seconds),
         })
     }
+}
+
+/// What processes asked of disks between two samples.
+fn processes(
+    earlier: Option<&LayerSample>,
+    later: Option<&LayerSample>,
+    seconds: f64,
+) -> Vec<ProcessRates> {
+    let before = |now: &OtherRequests| {
+        let same = |other: &&OtherRequests| {
+            (other.pid, &other.name, &other.cgroup, &other.device)
+                == (now.pid, &now.name, &now.cgroup, &now.device)
+        };
+        earlier.and_then(|sample| sample.processes.iter().find(same)).cloned().unwrap_or_default()
+    };
+    let mut found: Vec<ProcessRates> = Vec::new();
+    for now in later.iter().flat_map(|sample| &sample.processes) {
+        let before = before(now);
+        let since = |now: u64, before: u64| now.saturating_sub(before) as f64;
+        let requests = since(now.requests, before.requests);
+        if requests > 0.0 {
+            found.push(ProcessRates {
+                name: now.name.clone(),
+                pid: now.pid,
+                cgroup: now.cgroup.clone(),
+                device: now.device.clone(),
+                requests_per_second: requests / seconds,
+                bytes_per_second: since(now.bytes.0, before.bytes.0) / seconds,
+                in_device: since(now.device_time.0, before.device_time.0) / 1e9 / seconds,
+                device_percent: 0.0,
+            });
+        }
+    }
+    let mut all: BTreeMap<String, f64> = BTreeMap::new();
+    for process in &found {
+        *all.entry(process.device.clone()).or_default() += process.in_device;
+    }
+    for process in &mut found {
+        process.device_percent =
+            process.in_device * 100.0 / all[&process.device].max(f64::MIN_POSITIVE);
+    }
+    found.sort_by(|a, b| b.in_device.total_cmp(&a.in_device));
+    found
 }
 
 impl DiskRates {

@@ -9,10 +9,11 @@ mod layers;
 mod moment_builder;
 pub mod plain;
 mod screen;
-mod view;
+pub(crate) mod view;
 
 pub use history::{Quantity, RunHistory};
-pub use layers::{LayerSums, LayersNow};
+pub use layers::LayersNow;
+pub(crate) use layers::since as layers_since;
 pub use moment_builder::{MomentBuilder, RunObservation};
 pub use screen::RunScreen;
 pub use view::draw;

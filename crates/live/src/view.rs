@@ -12,12 +12,18 @@ pub use palette::Palette;
 
 use self::layout::{draw_lines, title_and_footer, truncated};
 use crate::Screen;
+use crate::run::LayersNow;
+use crate::run::view::layers;
 use ratatui::Frame;
 use ratatui::text::{Line, Span};
 
 /// Rows of disks that take precedence over everything but a line each for CPUs, memory and
 /// pressure.
 const DISKS_FIRST: usize = 4;
+/// Most rows of layers of I/Os.
+const LAYERS_MAX: usize = 6;
+/// Most rows of processes.
+const PROCESSES_MAX: usize = 6;
 /// Fewest lines of curves.
 const CURVES_MIN: usize = 4;
 /// Most lines of curves.
@@ -77,9 +83,14 @@ fn sections(frame: &mut Frame<'_>, screen: &mut Screen, room: usize, palette: Pa
     let arrays = machine::arrays(&rates, width, palette);
     let pressure = machine::pressure(&rates, width, palette);
     let application = machine::application(&rates, width, palette);
+    let busy = rates.layers.iter().filter(|path| path.mean_ns.is_some());
+    let busy: Vec<LayersNow> = busy.take(LAYERS_MAX).cloned().collect();
+    let layers = layers::lines(&busy, busy.len(), width, palette);
+    let processes = machine::processes(&rates, PROCESSES_MAX, width, palette);
     let disk_heads = if room >= 12 { 2 } else { 1 };
     // One line each for CPUs and memory.
-    let fixed = disk_heads + application.iter().len() + arrays.len() + 2 + pressure.len();
+    let timed = layers.len() + processes.len();
+    let fixed = disk_heads + application.iter().len() + timed + arrays.len() + 2 + pressure.len();
     let rows = screen.stack.rows.len().max(1);
     let heights =
         Heights::share_out(room, fixed, rows, cpu::lines_wanted(rates.cpus.len(), width, room));
@@ -94,6 +105,8 @@ fn sections(frame: &mut Frame<'_>, screen: &mut Screen, room: usize, palette: Pa
     lines.extend(disks::lines(screen, &rates, heights.disks, disk_heads, width, palette));
     lines.extend(arrays);
     lines.extend(application);
+    lines.extend(layers);
+    lines.extend(processes);
     heading(&mut lines, "CPU", cpu::key(palette));
     lines.push(cpu::summary(&rates, width, palette));
     lines.extend(cpu::cores(&rates, heights.cores, width, palette));

@@ -200,6 +200,39 @@ pub struct OtherRequests {
     pub device_time: Nanos,
 }
 
+/// Sums of the times of I/Os on a disk in one direction: of a job since the end of its ramp, or of all
+/// processes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LayerSums {
+    /// Name of the job; empty if all jobs, or processes, are counted together.
+    pub job: String,
+    /// Kernel name of the disk.
+    pub device: String,
+    /// `None`: flushes of the disk's cache.
+    pub direction: Option<Direction>,
+    /// Number of I/Os.
+    pub ios: u64,
+    /// Their times in each layer, together, in nanoseconds.
+    pub spans: LayerSpans,
+}
+
+impl LayerSums {
+    /// Whether these are I/Os of the same job, disk and direction.
+    pub fn is_of_same_path(&self, other: &LayerSums) -> bool {
+        (&self.job, &self.device, self.direction) == (&other.job, &other.device, other.direction)
+    }
+}
+
+/// What `fathom watch --layers` has timed since it began.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LayerSample {
+    /// I/Os of all processes, for each disk and direction.
+    pub paths: Vec<LayerSums>,
+    /// Requests of each process.
+    pub processes: Vec<OtherRequests>,
+}
+
 /// Commits of the journals on a disk: an fsync of ext4 waits for one if it changed more than data.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]

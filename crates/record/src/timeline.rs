@@ -1,6 +1,6 @@
 //! Counters of the machine during the run, sampled ten times per second.
 
-use crate::{ApplicationSample, Nanos};
+use crate::{ApplicationSample, LayerSample, Nanos};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -46,6 +46,9 @@ pub struct Sample {
     /// The application that is watched, in samples of `fathom watch`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub application: Option<ApplicationSample>,
+    /// Where I/Os spend their time in the kernel, in samples of `fathom watch --layers`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layers: Option<LayerSample>,
     /// What is sampled less often: once per second, and in the first and last sample.
     #[serde(default)]
     pub slow: Option<SlowSample>,

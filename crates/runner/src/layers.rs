@@ -10,13 +10,14 @@ use engine::Watcher;
 use host::Host;
 use job::LayerTiming;
 use layers::{
-    Collected, Collector, Others, Path, Settings, Unavailable, WatchedDevice, measure_cost,
+    Collected, Collector, Others, Path, Settings, Unavailable, WatchedDevice, Whose, measure_cost,
     monotonic_ns,
 };
-use live::run::LayerSums;
 use plan::Plan;
 use rate::RateProbe;
-use record::{Direction, Facts, JobRecord, Layers, Nanos, OtherRequests, PerDirection, StampSums};
+use record::{
+    Direction, Facts, JobRecord, LayerSums, Layers, Nanos, OtherRequests, PerDirection, StampSums,
+};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -107,7 +108,7 @@ impl LayerTimer {
         }
         let disks = devices.iter().map(|device| device.name.clone()).collect();
         let (mut groups, mut workers) = grouped(plan);
-        let timing = Collector::start(Settings { devices, groups: groups.len() });
+        let timing = Collector::start(Settings { devices, whose: Whose::Groups(groups.len()) });
         let timing = timing.map(|collector| {
             if !collector.keeps_groups_apart(groups.len()) {
                 groups = vec![String::new()];

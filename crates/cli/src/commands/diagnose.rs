@@ -53,7 +53,7 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     let conclusion = suite::diagnose::conclude(&set);
     let mut output = Output::Stdout;
     output.write(&match arguments.output.json {
-        true => report::json::suite::diagnose(&conclusion, &saved),
+        true => report::json::suite::diagnose(&conclusion, &set, &saved),
         false => {
             report::suite::diagnose(&conclusion, &output.style())
                 + &report::layers::by_cell(&set.runs, &output.style())

@@ -158,7 +158,7 @@ fn report(arguments: &Arguments, set: &RecordSet, saved: &SavedTo) -> Result<(Co
     let job_file = written.as_ref().ok().copied().flatten();
     let mut output = Output::Stdout;
     output.write(&match arguments.output.json {
-        true => report::json::suite::curve(&conclusion, set.seed, saved, job_file),
+        true => report::json::suite::curve(&conclusion, set, saved, job_file),
         false => {
             let job = job_file.map(|file| format!("Job:    {}\n", file.display()));
             report::suite::knee(&conclusion, &output.style())

@@ -279,7 +279,7 @@ fn report(
     let mut conclusion = suite::sweep::conclude(set, &manifest.design, &wanted);
     conclusion.interrupted_by = signal;
     output.write(&match arguments.json {
-        true => report::json::sweep::sweep(&conclusion, &manifest.design, at),
+        true => report::json::sweep::sweep(&conclusion, &manifest.design, set, at),
         false => {
             report::sweep::text(&conclusion, manifest.design.repeats, &output.style())
                 + &report::layers::by_cell(&set.runs, &output.style())

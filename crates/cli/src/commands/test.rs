@@ -102,7 +102,7 @@ fn measure(arguments: &Arguments, runner: &Runner) -> Result<u8> {
     let conclusion = suite::test::conclude(&set);
     let mut output = Output::Stdout;
     output.write(&match arguments.output.json {
-        true => report::json::suite::test(&conclusion, seed, &saved),
+        true => report::json::suite::test(&conclusion, &set, &saved),
         false => text(&conclusion, &set, &saved, &output),
     })?;
     if let Some(path) = &arguments.share {

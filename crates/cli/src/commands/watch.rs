@@ -1,5 +1,6 @@
 //! `fathom watch`: live figures of disks, CPUs and memory, on a screen or as lines.
 
+mod layers;
 mod log;
 mod run_feed;
 mod show;
@@ -32,6 +33,7 @@ Examples:
   fathom watch /data
   fathom watch --plain --interval=500ms
   fathom watch --pid 4711 --count=60 /var/lib/postgresql
+  fathom watch --layers /var/lib/postgresql
   fathom watch --run";
 
 /// Arguments of `fathom watch`.
@@ -52,6 +54,10 @@ pub struct Arguments {
     /// to /sys/fs/cgroup
     #[arg(long, value_name = "PATH", conflicts_with_all = ["replay", "run"])]
     cgroup: Option<PathBuf>,
+    /// Also time the layers of all I/Os in the kernel, and name the processes that make them; needs
+    /// root or capabilities
+    #[arg(long, conflicts_with_all = ["replay", "run"])]
+    layers: bool,
     /// Time between two samples, 100ms or more: 1s, 500ms, 1m
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = interval)]
     interval: Nanos,
@@ -103,6 +109,9 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
         (None, None) => None,
     };
     let mut live = LiveSource::open(arguments.path.as_deref(), arguments.interval, application)?;
+    if arguments.layers {
+        live.time_layers();
+    }
     let log = arguments.log.as_deref().map(Log::open).transpose()?;
     show(arguments, &mut live, log, form)
 }

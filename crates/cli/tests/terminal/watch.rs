@@ -109,6 +109,39 @@ fn what_is_counted_is_what_the_load_did() {
     shows_it_again(log, name, logged);
 }
 
+#[test]
+fn layers_and_processes_are_those_of_the_load() {
+    const READS: u64 = 3000;
+    let _alone = alone();
+    let disk = MemoryDisk::new(16 << 20);
+    let (name, log) = (disk.device.name(), disk.directory.path().join("log"));
+    let watching = watching(disk.directory.path(), &log, &["--layers", &disk.device.device]);
+    let log = log.to_str().unwrap();
+    read(&disk, READS);
+    let process = |look: &Value| -> Option<(u64, u64)> {
+        let processes = look["sample"]["layers"]["processes"].as_array()?;
+        let found = processes.iter().find(|process| process["name"] == "fathom")?;
+        Some((found["requests"].as_u64()?, found["device_time"].as_u64()?))
+    };
+    // The kernel skips a program that interrupts itself now and then.
+    wait_until("the load in the log", || {
+        let (requests, _) = process(looks(log).last().unwrap()).unwrap_or_default();
+        requests > READS * 98 / 100
+    });
+    watching.signal(Signal::INT);
+    let out = watching.end().expect(130).out;
+    let (_, device_time) = process(looks(log).last().unwrap()).unwrap();
+    let last = looks(log).pop().unwrap();
+    let paths = last["sample"]["layers"]["paths"].as_array().unwrap();
+    let reads = paths.iter().find(|path| path["direction"] == "read").unwrap();
+    assert_eq!(reads["device"], name, "{reads}");
+    assert!(reads["ios"].as_u64().unwrap() > READS * 98 / 100, "{reads}");
+    // Some requests are of readers of new devices.
+    assert!(reads["spans"]["device"].as_u64().unwrap() >= device_time, "{reads} {device_time}");
+    let line = format!(" {name}:read ");
+    assert!(out.contains(&line) && out.contains(&format!(" {name}:fathom ")), "{out}");
+}
+
 /// A log as lines: the rates add up to what was counted.
 fn shows_it_again(log: &str, name: &str, logged: u64) {
     let ran = watch(&["--replay", log]).expect(0);

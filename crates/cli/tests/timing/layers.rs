@@ -550,6 +550,10 @@ fn a_suite_has_a_row_of_layers_for_each_cell() {
         let row = format!("{depth} t: read on {}", device.name());
         assert_eq!(text.matches(&row).count(), 1, "{text}");
     }
+    let json = [&sweep[..], &["--json"]].concat();
+    let json = Running::fathom("sweep", directory.path(), &json).end().expect(0).json();
+    let cells = json["layers_by_cell"].as_array().unwrap();
+    assert_eq!((cells.len(), &cells[1]["cell"]), (2, &"iodepth=2".into()), "{json}");
     assert!(text.contains("submission") && text.contains("device"), "{text}");
     let knee = ["--layers", "--depths=1,2", "--time=200ms", "--size=16m", &device.device];
     let text = Running::fathom("knee", directory.path(), &knee).end().expect(0).out;

@@ -1,28 +1,7 @@
 //! Where the I/Os of a run spend their time in the kernel's block layer, from sums that grow.
 
-use record::{Direction, LayerSpans};
+use record::{Direction, LayerSums};
 use serde::{Deserialize, Serialize};
-
-/// Sums of the times of a job's I/Os on a disk in one direction, since the end of its ramp.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct LayerSums {
-    /// Name of the job; empty if all jobs are counted together.
-    pub job: String,
-    /// Kernel name of the disk.
-    pub device: String,
-    /// `None`: flushes of the disk's cache.
-    pub direction: Option<Direction>,
-    /// Number of I/Os.
-    pub ios: u64,
-    /// Their times in each layer, together, in nanoseconds.
-    pub spans: LayerSpans,
-}
-
-impl LayerSums {
-    fn is_of_same_path(&self, other: &LayerSums) -> bool {
-        (&self.job, &self.device, self.direction) == (&other.job, &other.device, other.direction)
-    }
-}
 
 /// The layers of a job's I/Os on a disk in one direction.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -46,10 +25,12 @@ impl LayersNow {
 }
 
 /// The layers of these sums; means are since the sums of `before`.
-pub(super) fn since(before: &[LayersNow], sums: Vec<LayerSums>) -> Vec<LayersNow> {
+pub(crate) fn since<'a>(
+    before: impl Iterator<Item = &'a LayerSums> + Clone,
+    sums: Vec<LayerSums>,
+) -> Vec<LayersNow> {
     let path = |sums: LayerSums| {
-        let earlier = before.iter().find(|path| path.sums.is_of_same_path(&sums));
-        let earlier = earlier.map(|path| &path.sums);
+        let earlier = before.clone().find(|earlier| earlier.is_of_same_path(&sums));
         let ios = sums.ios.saturating_sub(earlier.map_or(0, |sums| sums.ios));
         let (spans, earlier) = (sums.spans.all(), earlier.map(|sums| sums.spans.all()));
         let mean = |layer: usize| {
@@ -64,7 +45,7 @@ pub(super) fn since(before: &[LayersNow], sums: Vec<LayerSums>) -> Vec<LayersNow
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::Nanos;
+    use record::{LayerSpans, Nanos};
 
     fn sums(direction: Option<Direction>, ios: u64, device: u64) -> LayerSums {
         let spans = LayerSpans { plug: Nanos(ios), device: Nanos(device), ..LayerSpans::default() };
@@ -73,6 +54,7 @@ mod tests {
 
     #[test]
     fn means_are_of_the_time_since_the_sums_before() {
+        let since = |before: &[LayersNow], sums| since(before.iter().map(|path| &path.sums), sums);
         let first = since(&[], vec![sums(Some(Direction::Read), 10, 1000)]);
         assert_eq!(first[0].mean_ns, Some([0.0, 1.0, 0.0, 100.0]));
         let both = vec![sums(Some(Direction::Read), 14, 3000), sums(None, 2, 50)];

@@ -1,13 +1,11 @@
 //! Builds moments from observations of a run, as differences to the previous observation.
 
 use super::layers;
-use super::{
-    DepthNow, DirectionNow, FindingNow, JobNow, LatencyNow, LayerSums, LayersNow, Moment, State,
-};
+use super::{DepthNow, DirectionNow, FindingNow, JobNow, LatencyNow, LayersNow, Moment, State};
 use crate::Rates;
 use record::{
-    Bytes, Direction, Histogram, JobRecord, Message, Nanos, PerDirection, Sample, Snapshot,
-    WorkerStatus,
+    Bytes, Direction, Histogram, JobRecord, LayerSums, Message, Nanos, PerDirection, Sample,
+    Snapshot, WorkerStatus,
 };
 use std::collections::VecDeque;
 
@@ -134,7 +132,8 @@ impl MomentBuilder {
             self.laid_out = laid_out;
         }
         if let Some(sums) = observation.layers {
-            self.layers = layers::since(&self.layers, sums);
+            let before = std::mem::take(&mut self.layers);
+            self.layers = layers::since(before.iter().map(|path| &path.sums), sums);
         }
         let before = self.before.as_ref();
         let earlier = before.map(|(snapshot, _)| snapshot);

@@ -2,7 +2,7 @@
 //! On a small terminal the least important sections are left out.
 
 mod jobs;
-mod layers;
+pub(crate) mod layers;
 
 use super::{Moment, Quantity, RunScreen, State};
 use crate::Palette;
@@ -67,7 +67,7 @@ fn sections(
         }
         if heights.layers > 0 {
             heading(&mut lines, "Layers", Vec::new());
-            lines.extend(layers::lines(&moment, heights.layers, width, palette));
+            lines.extend(layers::lines(&moment.layers, heights.layers, width, palette));
         }
         heading(&mut lines, "CPU", own_cpu(&moment, palette));
         lines.push(cpu::summary(rates, width, palette));

@@ -1,6 +1,7 @@
 //! Memory, paging, pressure and arrays.
 
 use super::Palette;
+use super::layout::{cut, visible};
 use crate::Rates;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -78,6 +79,40 @@ pub(super) fn application(rates: &Rates, width: usize, palette: Palette) -> Opti
         spans.push(Span::raw(format!("{figure}  ")));
     }
     Some(spans.into())
+}
+
+/// The header and a line for each of the first processes with requests.
+pub(super) fn processes(
+    rates: &Rates,
+    rows: usize,
+    width: usize,
+    palette: Palette,
+) -> Vec<Line<'static>> {
+    if rates.processes.is_empty() {
+        return Vec::new();
+    }
+    let head = format!(
+        "  {:<22} {:<10} {:>10} {:>12} {:>10} {:>7}",
+        "process", "disk", "requests/s", "data/s", "in device", "share"
+    );
+    let mut lines = vec![palette.dim(cut(&head, width)).into()];
+    for process in rates.processes.iter().take(rows) {
+        let name = match process.pid {
+            0 => visible(&process.name),
+            pid => format!("{} {pid}", visible(&process.name)),
+        };
+        let line = format!(
+            "  {:<22} {:<10} {:>10.0} {:>12} {:>10.2} {:>5.0} %",
+            cut(&name, 22),
+            cut(&visible(&process.device), 10),
+            process.requests_per_second,
+            human::rate(process.bytes_per_second),
+            process.in_device,
+            process.device_percent
+        );
+        lines.push(cut(&line, width).into());
+    }
+    lines
 }
 
 /// Pressure stall information; no line if the kernel has none.

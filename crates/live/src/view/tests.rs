@@ -58,6 +58,8 @@ fn rates(cpus: usize) -> Rates {
         pressure: Some(PressureShares { io_some: 45.0, io_full: 30.0, ..Default::default() }),
         arrays: BTreeMap::from([("md0".to_owned(), array)]),
         application: None,
+        layers: Vec::new(),
+        processes: Vec::new(),
     }
 }
 

@@ -2,9 +2,10 @@
 
 use super::tree::{Json, array, object, texts};
 use judge::{
-    BesideOthers, IoLayer, LayerRow, LayerTable, LayersAt, LayersJudged, OtherUse, SlowMember,
+    BesideOthers, CellLayers, IoLayer, LayerRow, LayerTable, LayersAt, LayersJudged, OtherUse,
+    SlowMember,
 };
-use record::{JournalCommits, SlowIo};
+use record::{JournalCommits, RunRecord, SlowIo};
 
 /// The layers as JSON.
 pub(super) fn layers(layers: &LayersJudged) -> Json {
@@ -17,6 +18,28 @@ pub(super) fn layers(layers: &LayersJudged) -> Json {
         "timed_since_ns" => layers.since.0,
         "cost_ns_per_io" => layers.cost_ns,
     }
+}
+
+/// The mean time of each layer, for each cell of a suite that timed them.
+pub(super) fn layers_by_cell(runs: &[RunRecord]) -> Json {
+    let layer = |(layer, mean): &(IoLayer, f64)| {
+        object! {
+            "layer" => layer.name(),
+            "mean_ns" => *mean,
+        }
+    };
+    let cell = |cell: &CellLayers| {
+        object! {
+            "cell" => &cell.cell,
+            "job" => &cell.job,
+            "disk" => &cell.device,
+            "operation" => cell.direction.name(),
+            "ios" => cell.ios,
+            "latency_ns" => cell.latency_ns,
+            "layers" => array(&cell.means_ns, layer),
+        }
+    };
+    array(&judge::layers_by_cell(runs), cell)
 }
 
 fn path(table: &LayerTable) -> Json {

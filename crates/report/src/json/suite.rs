@@ -8,10 +8,11 @@ pub use app::app;
 pub use objects::objects;
 
 use super::fathom::verdict;
+use super::layers::layers_by_cell;
 use super::tree::{Json, array, object, texts};
 use judge::{Durability, Limit};
 use parts::{document, estimated, failure, findings, limited, path};
-use record::SavedTo;
+use record::{RecordSet, SavedTo};
 use std::path::Path;
 use suite::knee::{Knee, Point};
 use suite::saturate::SteadyProgress;
@@ -19,7 +20,7 @@ use suite::test::Row;
 use suite::{curve, diagnose, precondition, test};
 
 /// `fathom test --json`; `saved`: where the records of its runs are.
-pub fn test(conclusion: &test::Conclusion, seed: u64, saved: &SavedTo) -> String {
+pub fn test(conclusion: &test::Conclusion, set: &RecordSet, saved: &SavedTo) -> String {
     let rest = object! {
         "stack" => texts(&conclusion.stack),
         "size_bytes" => conclusion.size.0,
@@ -37,10 +38,11 @@ pub fn test(conclusion: &test::Conclusion, seed: u64, saved: &SavedTo) -> String
         "precondition" => course(&conclusion.course),
         "limits" => array(&conclusion.limited, limited),
         "use_for" => &conclusion.valid_for,
+        "layers_by_cell" => layers_by_cell(&set.runs),
         "findings" => findings(&conclusion.findings),
         "failures" => array(&conclusion.failures, failure),
     };
-    document("test", Some(seed), saved, rest)
+    document("test", Some(set.seed), saved, rest)
 }
 
 fn readers(row: &test::ReadersRow) -> Json {
@@ -79,7 +81,7 @@ pub fn precondition(conclusion: &precondition::Conclusion, saved: &SavedTo) -> S
 }
 
 /// `fathom diagnose --json`.
-pub fn diagnose(conclusion: &diagnose::Conclusion, saved: &SavedTo) -> String {
+pub fn diagnose(conclusion: &diagnose::Conclusion, set: &RecordSet, saved: &SavedTo) -> String {
     let look = |look: &diagnose::DiagnosisStep| {
         object! {
             "question" => look.title,
@@ -95,6 +97,7 @@ pub fn diagnose(conclusion: &diagnose::Conclusion, saved: &SavedTo) -> String {
             "confidence" => conclusion.cause.confidence.map(judge::Confidence::name),
             "cure" => &conclusion.cause.cure,
         },
+        "layers_by_cell" => layers_by_cell(&set.runs),
         "findings" => findings(&conclusion.findings),
         "failures" => array(&conclusion.failures, failure),
         "interrupted_by" => conclusion.interrupted_by,
@@ -105,7 +108,7 @@ pub fn diagnose(conclusion: &diagnose::Conclusion, saved: &SavedTo) -> String {
 /// `fathom knee --json`; `job_file`: where the job at the depth to use was written.
 pub fn curve(
     conclusion: &curve::Conclusion,
-    seed: u64,
+    set: &RecordSet,
     saved: &SavedTo,
     job_file: Option<&Path>,
 ) -> String {
@@ -126,6 +129,7 @@ pub fn curve(
         "took_ns" => conclusion.elapsed.0,
         "interrupted_by" => conclusion.interrupted_by,
         "curve" => array(&conclusion.rows, depth),
+        "layers_by_cell" => layers_by_cell(&set.runs),
         "knee" => conclusion.knee.as_ref().map(|knee| point(&knee.at)),
         "knee_of_rounds" => conclusion.knees.map(ends),
         "saturated_at" => conclusion.saturated,
@@ -136,7 +140,7 @@ pub fn curve(
         "findings" => findings(&conclusion.findings),
         "failures" => array(&conclusion.failures, failure),
     };
-    document("knee", Some(seed), saved, rest)
+    document("knee", Some(set.seed), saved, rest)
 }
 
 fn depth(row: &curve::Row) -> Json {
@@ -210,11 +214,18 @@ mod tests {
     use super::*;
     use serde_json::Value;
 
+    fn set(seed: u64) -> RecordSet {
+        RecordSet { seed, ..RecordSet::default() }
+    }
+
     #[test]
     fn the_document_holds_the_figures_of_the_table() {
         let tested = crate::suite::tests::tested();
-        let text =
-            test(&tested, 7, &SavedTo { record: Some("/x.json".into()), ..SavedTo::default() });
+        let text = test(
+            &tested,
+            &set(7),
+            &SavedTo { record: Some("/x.json".into()), ..SavedTo::default() },
+        );
         let value: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(value["kind"], "test");
         assert_eq!((&value["seed"], &value["record"]), (&7.into(), &"/x.json".into()));
@@ -230,14 +241,15 @@ mod tests {
         assert!(value["precondition"].is_null() && value["interrupted_by"].is_null());
         let mut bare = test::Conclusion::default();
         bare.rows.push(Row::default());
-        let value: Value = serde_json::from_str(&test(&bare, 1, &SavedTo::default())).unwrap();
+        let value: Value =
+            serde_json::from_str(&test(&bare, &set(1), &SavedTo::default())).unwrap();
         assert!(value["record"].is_null() && value["cells"][0]["iops"]["low"].is_null());
     }
 
     #[test]
     fn a_curve_holds_every_depth_and_the_one_to_use() {
         let job = Path::new("at.fio");
-        let text = curve(&crate::suite::curved(), 7, &SavedTo::default(), Some(job));
+        let text = curve(&crate::suite::curved(), &set(7), &SavedTo::default(), Some(job));
         let value: Value = serde_json::from_str(&text).unwrap();
         assert_eq!((&value["kind"], &value["use"]), (&"knee".into(), &16.into()));
         assert_eq!(value["curve"].as_array().map(Vec::len), Some(6));
@@ -245,7 +257,7 @@ mod tests {
         assert_eq!((&value["knee"]["iodepth"], &value["job_file"]), (&16.into(), &"at.fio".into()));
         assert_eq!(value["knee_of_rounds"], serde_json::json!([8, 16]));
         assert!(value["why"].as_str().is_some_and(|why| why.starts_with("Use iodepth=16")));
-        let text = curve(&suite::curve::Conclusion::default(), 7, &SavedTo::default(), None);
+        let text = curve(&suite::curve::Conclusion::default(), &set(7), &SavedTo::default(), None);
         let value: Value = serde_json::from_str(&text).unwrap();
         assert!(value["use"].is_null() && value["knee"].is_null() && value["rw"].is_null());
     }
@@ -258,9 +270,12 @@ mod tests {
         ))
         .unwrap();
         assert_eq!((&value["kind"], &value["is_steady"]), (&"precondition".into(), &false.into()));
-        let value: Value =
-            serde_json::from_str(&diagnose(&diagnose::Conclusion::default(), &SavedTo::default()))
-                .unwrap();
+        let value: Value = serde_json::from_str(&diagnose(
+            &diagnose::Conclusion::default(),
+            &set(1),
+            &SavedTo::default(),
+        ))
+        .unwrap();
         assert_eq!(value["steps"], Value::Array(Vec::new()));
     }
 }

@@ -1,10 +1,11 @@
 //! Sweeps as JSON.
 
 use super::fathom::finding;
+use super::layers::layers_by_cell;
 use super::suite::parts::{estimated, limited};
 use super::tree::{Json, array, object, texts};
 use judge::stats::Standing;
-use record::Coordinate;
+use record::{Coordinate, RecordSet};
 use std::path::Path;
 use suite::Estimated;
 use suite::grid::Reading;
@@ -13,7 +14,12 @@ use suite::sweep::{
 };
 
 /// `fathom sweep --json`; `directory`: where its runs are saved.
-pub fn sweep(conclusion: &Conclusion, design: &Design, directory: &Path) -> String {
+pub fn sweep(
+    conclusion: &Conclusion,
+    design: &Design,
+    set: &RecordSet,
+    directory: &Path,
+) -> String {
     object! {
         "kind" => "sweep",
         "fathom_version" => env!("CARGO_PKG_VERSION"),
@@ -33,6 +39,7 @@ pub fn sweep(conclusion: &Conclusion, design: &Design, directory: &Path) -> Stri
             conclusion.mkfs.iter().map(|(kind, time)| (kind.clone(), estimated(time))).collect(),
         ),
         "layers" => array(&conclusion.layers, layer),
+        "layers_by_cell" => layers_by_cell(&set.runs),
         "scaling" => array(&conclusion.scaling, scaling),
         "limits" => array(&conclusion.limited, limited),
         "findings" => array(&conclusion.findings, finding),
@@ -166,7 +173,7 @@ mod tests {
             ..Design::default()
         };
         let conclusion = crate::sweep::tests::swept();
-        let text = sweep(&conclusion, &design, Path::new("/x"));
+        let text = sweep(&conclusion, &design, &RecordSet::default(), Path::new("/x"));
         let value: Value = serde_json::from_str(&text).unwrap();
         assert_eq!((&value["kind"], &value["seed"]), (&"sweep".into(), &7.into()));
         assert_eq!((&value["directory"], &value["order"]), (&"/x".into(), &"random".into()));

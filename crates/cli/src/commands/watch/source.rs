@@ -1,5 +1,6 @@
 //! Sources of samples: this machine, or a log.
 
+use super::layers::DiskTimer;
 use super::log::file_error;
 use crate::commands::inspect;
 use crate::output::say;
@@ -69,6 +70,8 @@ impl Application {
 pub struct LiveSource {
     host: Host,
     application: Option<Application>,
+    /// Times the layers of I/Os; `None`: not asked for, or not possible.
+    layers: Option<DiskTimer>,
     reader: SampleReader,
     /// Entries that come before the next sample.
     pending: Vec<Entry>,
@@ -113,6 +116,7 @@ impl LiveSource {
         Ok(LiveSource {
             host,
             application: application.map(|reader| Application { reader, looks: 0, due: origin }),
+            layers: None,
             reader,
             pending: vec![Entry::Watch(start), Entry::Stack(devices.clone())],
             path,
@@ -122,6 +126,14 @@ impl LiveSource {
             interval: Duration::from_nanos(interval.0),
             due: origin,
         })
+    }
+
+    /// Times the layers of all I/Os from now on. Where that is not possible, says why.
+    pub fn time_layers(&mut self) {
+        match DiskTimer::start(&self.devices.devices, self.host.clone()) {
+            Ok(timer) => self.layers = Some(timer),
+            Err(why) => say(&format!("fathom: --layers: not timed: {why}\n")),
+        }
     }
 
     /// Reads the devices again. Added or removed disks and members, and another filesystem under the
@@ -138,6 +150,9 @@ impl LiveSource {
             self.reader = reader(&self.host, &now, self.origin);
             self.pending.push(Entry::Stack(now.clone()));
             self.devices = now;
+            if self.layers.take().is_some() {
+                self.time_layers();
+            }
         }
     }
 }
@@ -166,6 +181,7 @@ impl SampleSource for LiveSource {
         self.update_devices();
         let mut sample = self.reader.read(&[], Detail::Slow);
         sample.application = self.application.as_mut().map(|watched| watched.reader.sample());
+        sample.layers = self.layers.as_mut().and_then(DiskTimer::sample);
         let mut entries = std::mem::take(&mut self.pending);
         entries.push(Entry::Sample(Box::new(TimedSample { unix_ms: unix_ms(), sample })));
         // Intervals that passed while the program was stopped are skipped.

@@ -1,6 +1,6 @@
 //! The table of `--layers`: a line for each job, disk and direction.
 
-use super::super::{LayersNow, Moment};
+use super::super::LayersNow;
 use crate::Palette;
 use crate::view::layout::{cut, visible};
 use ratatui::text::Line;
@@ -10,8 +10,8 @@ use record::human;
 const WIDTHS: [usize; 4] = [9, 7, 11, 9];
 
 /// The header and a line for each of the first `rows` paths.
-pub(super) fn lines(
-    moment: &Moment,
+pub(crate) fn lines(
+    paths: &[LayersNow],
     rows: usize,
     width: usize,
     palette: Palette,
@@ -21,9 +21,11 @@ pub(super) fn lines(
     }
     let names = LayersNow::NAMES.into_iter().zip(WIDTHS);
     let names: String = names.map(|(name, width)| format!("{name:>width$}")).collect();
-    let head = format!("  {:<14} {:<6} {:<10} {:>8}{names}", "job", "", "disk", "mean");
+    let is_of_jobs = paths.iter().any(|path| !path.sums.job.is_empty());
+    let whose = if is_of_jobs { "job" } else { "all I/Os" };
+    let head = format!("  {whose:<14} {:<6} {:<10} {:>8}{names}", "", "disk", "mean");
     let mut lines = vec![palette.dim(cut(&head, width)).into()];
-    lines.extend(moment.layers.iter().take(rows).map(|path| cut(&line(path), width).into()));
+    lines.extend(paths.iter().take(rows).map(|path| cut(&line(path), width).into()));
     lines
 }
 

@@ -1,8 +1,6 @@
 //! Pictures of invented runs.
 
-use super::super::{
-    DepthNow, DirectionNow, FindingNow, JobNow, LatencyNow, LayerSums, LayersNow, RunInfo,
-};
+use super::super::{DepthNow, DirectionNow, FindingNow, JobNow, LatencyNow, LayersNow, RunInfo};
 use super::*;
 use crate::{CpuShares, DiskRates, Rates, Row};
 use ratatui::Terminal;
@@ -256,11 +254,11 @@ fn rows_are_shared_out_by_worth() {
 fn layers_of_a_run_have_a_table_with_their_shares() {
     let mut screen = screen();
     let timed = |direction, mean_ns| LayersNow {
-        sums: LayerSums {
+        sums: record::LayerSums {
             job: "mixed".into(),
             device: "nvme0n1".into(),
             direction,
-            ..LayerSums::default()
+            ..record::LayerSums::default()
         },
         mean_ns,
     };
