@@ -40,6 +40,13 @@ fn reads(record: &RunRecord) -> &LayerPath {
     path.unwrap_or_else(|| panic!("{:?}", layers(record)))
 }
 
+/// The first run of three of which no I/O was lost: where completions interrupt each other, the kernel skips
+/// an event, which is counted.
+fn without_loss<T>(observe: impl Fn() -> (RunRecord, T)) -> (RunRecord, T) {
+    let mut runs = (0..3).map(|_| observe());
+    runs.find(|(record, _)| layers(record).lost == 0).expect("a run without a lost event")
+}
+
 /// Mean of a layer over all I/Os of a path, in nanoseconds.
 fn mean(times: &record::LayerTimes, path: &LayerPath) -> f64 {
     times.sum.0 as f64 / path.ios as f64
@@ -85,13 +92,11 @@ fn requests_and_their_time_in_the_device_are_those_that_bpftrace_sees() {
             oracle.signal(Signal::INT);
             (record, oracle.end().out)
         };
-        // Where completions interrupt each other the kernel skips an event; that is counted.
-        let mut tries = (0..3).map(|_| observed());
-        let complete = tries.find(|(record, _)| {
-            assert_eq!(reads(record).ios + layers(record).lost, 2000, "{:?}", layers(record));
-            layers(record).lost == 0
+        let (record, seen) = without_loss(|| {
+            let (record, seen) = observed();
+            assert_eq!(reads(&record).ios + layers(&record).lost, 2000, "{:?}", layers(&record));
+            (record, seen)
         });
-        let (record, seen) = complete.expect("one run without a lost event");
         let path = reads(&record);
         let number = |after: &str| -> f64 {
             let rest = seen.split(after).nth(1).unwrap_or_else(|| panic!("{after}: {seen}"));
@@ -204,7 +209,7 @@ fn a_delay_is_in_the_layer_in_which_it_was_made() {
     let starter = throttle.starter();
     let starter: Vec<&str> = starter.iter().map(String::as_str).collect();
     let one = [&texts(&reads_of_it)[..], &["--number_ios=200"]].concat();
-    let record = recorded_by(&starter, directory.path(), 0, &one);
+    let (record, ()) = without_loss(|| (recorded_by(&starter, directory.path(), 0, &one), ()));
     let path = reads(&record);
     let (device_ns, total) = (mean(&path.device, path), path.job_latency_ns.unwrap());
     assert!((2.5e6..7e6).contains(&device_ns), "{path:?}");
@@ -235,19 +240,22 @@ fn a_frozen_filesystem_is_in_the_submission_and_in_no_other_layer() {
     let job = ["--name=t", "--filename=t", "--size=4m", "--direct=1", "--rw=randwrite", "--layers"];
     let paced = ["--rate_iops=100", "--number_ios=300"];
     let line = [&job[..], &paced].concat();
-    let before = own.disk.writes();
-    let (record, at_least, at_most) = std::thread::scope(|scope| {
-        let run = scope.spawn(|| recorded(own.path(), 0, &line));
-        // The job's own writes, after those of the layout.
-        wait_until("writes", || loaded() > 0 && own.disk.writes() > before + 50);
-        let called = Instant::now();
-        let frozen = Frozen::at(own.path());
-        let since = Instant::now();
-        std::thread::sleep(Duration::from_secs(2));
-        let lasted = since.elapsed();
-        drop(frozen);
-        (run.join().unwrap(), lasted, called.elapsed())
-    });
+    let frozen_run = || {
+        let before = own.disk.writes();
+        std::thread::scope(|scope| {
+            let run = scope.spawn(|| recorded(own.path(), 0, &line));
+            // The job's own writes, after those of the layout.
+            wait_until("writes", || loaded() > 0 && own.disk.writes() > before + 50);
+            let called = Instant::now();
+            let frozen = Frozen::at(own.path());
+            let since = Instant::now();
+            std::thread::sleep(Duration::from_secs(2));
+            let lasted = since.elapsed();
+            drop(frozen);
+            (run.join().unwrap(), (lasted, called.elapsed()))
+        })
+    };
+    let (record, (at_least, at_most)) = without_loss(frozen_run);
     let write = Some(Direction::Write);
     let path = layers(&record).paths.iter().find(|path| path.direction == write).unwrap();
     assert_eq!(path.ios, 300, "{:?}", layers(&record));
