@@ -2,7 +2,7 @@
 
 use crate::metrics::{UnitMetrics, unit, window};
 use record::{
-    CpuSample, DeviceFacts, Direction, DiskSample, FilesystemFacts, JobRecord, Medium, Nanos,
+    CpuSample, DeviceFacts, Direction, DiskSample, Engine, FilesystemFacts, JobRecord, Medium, Nanos,
     RunRecord, Sample, distinct,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -233,8 +233,13 @@ impl<'a> Part<'a> {
 
     /// The medium of its I/O. Older records have only the name of the engine.
     pub fn medium(&self) -> Medium {
-        let workload = &self.first().workload;
-        if workload.ioengine == "null" { Medium::Memory } else { workload.medium }
+        let recorded = self.first().workload.medium;
+        if self.has_engine(Engine::moves_nothing) { Medium::Memory } else { recorded }
+    }
+
+    /// Whether its engine has a trait. An imported result may name an engine that fathom does not know: it has none.
+    pub fn has_engine(&self, has_trait: fn(Engine) -> bool) -> bool {
+        Engine::named(&self.first().workload.ioengine).is_some_and(has_trait)
     }
 
     /// The first worker: clones differ in their files and seeds only.
@@ -324,6 +329,11 @@ impl<'a> Part<'a> {
     /// The same of its I/O of a direction.
     pub fn is_buffered_in(&self, direction: Direction) -> bool {
         !self.first().workload.is_direct_in(direction) && self.has_files()
+    }
+
+    /// Whether its I/Os wait inside the submitting call, one behind another, and only look as if they were in flight.
+    pub fn submits_one_by_one(&self) -> bool {
+        self.is_buffered() && self.has_engine(Engine::queues_direct_only)
     }
 
     fn has_files(&self) -> bool {

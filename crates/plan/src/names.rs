@@ -1,7 +1,7 @@
 //! File names, exactly as fio makes them, and the list of paths facts are needed on.
 
 use crate::problem::Diagnostics;
-use job::{Engine, Job, Medium, ReadWrite};
+use job::{Job, Medium, ReadWrite};
 use record::Direction;
 use std::collections::HashMap;
 use trace::FileUse;
@@ -38,7 +38,7 @@ pub fn targets(jobs: &[Job]) -> Vec<Wanted> {
     };
     let mut budget = MAX_FILES;
     // Where a program works is looked at, so that its run can be judged.
-    for job in jobs.iter().filter(|job| job.queue.engine == Engine::Exec) {
+    for job in jobs.iter().filter(|job| job.queue.engine.runs_program()) {
         directories(job).for_each(|directory| want(directory, false));
     }
     for job in jobs.iter().filter(|j| j.queue.engine.has_targets()) {

@@ -36,7 +36,7 @@ pub(crate) fn queue(job: &Job, diagnostics: &mut Diagnostics) -> Queue {
             format!("the {name} engine does one I/O at a time: iodepth={requested} acts as 1");
         diagnostics.note(job, text);
     }
-    if given.engine == Engine::Libaio && !given.direct && depth > 1 && !given.offload {
+    if given.engine.queues_direct_only() && !given.direct && depth > 1 && !given.offload {
         let text = "libaio without direct=1 waits inside the submission: few I/Os are in flight \
                     whatever iodepth says";
         diagnostics.warn(job, text);
@@ -64,7 +64,7 @@ pub(crate) fn queue(job: &Job, diagnostics: &mut Diagnostics) -> Queue {
 }
 
 fn program_at(job: &Job) -> Option<String> {
-    let runs = job.queue.engine == Engine::Exec;
+    let runs = job.queue.engine.runs_program();
     directories(job).next().filter(|_| runs).map(str::to_owned)
 }
 

@@ -37,7 +37,7 @@ pub(crate) fn check(job: &Job, diagnostics: &mut Diagnostics) {
         diagnostics.usage(job, "read_iolog", what, "name another log");
     }
     let engine = job.queue.engine;
-    if !engine.moves_data() && engine != Engine::Null {
+    if !engine.moves_data() && !engine.moves_nothing() {
         let what = match engine {
             Engine::Http => "logs are of files, the http engine has objects".to_owned(),
             _ => format!("the {} engine moves no data", engine.name()),

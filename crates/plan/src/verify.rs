@@ -4,7 +4,7 @@ use crate::blocks::{self, Blocks};
 use crate::model::{BlockPlan, Trimming, Verify};
 use crate::problem::Diagnostics;
 use crate::sizes::human;
-use job::{Engine, Job, Medium, VerifyMethod};
+use job::{Job, Medium, VerifyMethod};
 use record::Facts;
 
 /// Name of the state file of a worker, as fio names it in a run without a server. Workers count
@@ -68,7 +68,7 @@ pub(crate) fn resolve(
 pub(crate) fn method(job: &Job) -> Option<VerifyMethod> {
     let engine = job.queue.engine;
     let media = [Medium::Data, Medium::Socket, Medium::Objects, Medium::Store];
-    let moves = media.contains(&engine.medium()) || engine == Engine::Null;
+    let moves = media.contains(&engine.medium()) || engine.moves_nothing();
     asked(job).filter(|_| moves)
 }
 

@@ -5,7 +5,7 @@ use crate::model::{BlockPlan, File, Worker, Zbd, ZonedFile};
 use crate::names::file_names;
 use crate::problem::Diagnostics;
 use crate::sizes::human;
-use job::{Engine, FileSizeRange, Job, Medium, ReadWrite, Size, ZoneMode};
+use job::{FileSizeRange, Job, Medium, ReadWrite, Size, ZoneMode};
 use record::{Bytes, Direction, Facts, TargetFacts, TargetKind};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -317,7 +317,7 @@ fn discards(
 ) -> bool {
     let takes = kind == TargetKind::Block
         && device(facts, path).is_none_or(|device| device.discard_max.0 > 0);
-    let sends = job.queue.engine.sends_commands() || job.queue.engine == Engine::Null;
+    let sends = job.queue.engine.sends_commands() || job.queue.engine.moves_nothing();
     if job.pattern.rw.trims() && !is_zoned && !takes && !sends {
         let text = format!(
             "trims of {path} are counted and discard nothing: it has no zones and takes no discards"

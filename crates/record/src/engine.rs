@@ -40,8 +40,14 @@ enum Submission {
     Batched,
     /// Up to `iodepth` I/Os are in flight.
     Queued,
+    /// As [`Queued`], performed by threads of the C library.
+    LibraryThreads,
+    /// As [`Queued`]; threads of the kernel perform I/O that would block.
+    KernelThreads,
+    /// As [`Queued`] with O_DIRECT. Buffered I/O is performed inside the submitting call, one at a time (io_submit(2), Notes).
+    DirectOnly,
 }
-use Submission::{Batched, OneByOne, Queued};
+use Submission::{Batched, DirectOnly, KernelThreads, LibraryThreads, OneByOne, Queued};
 
 /// What the I/O of an engine works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,16 +65,22 @@ enum Target {
     Names(NameUse),
     /// Memory of the process. Files are names only and as large as `size`.
     Memory,
+    /// As [`Memory`], but no data moves: a run measures the load generator.
+    Nothing,
     /// A socket.
     Socket,
     /// Objects of a remote store. Files are names only.
     Objects,
     /// Files, disks or objects behind a library or a program; the kernel knows none of them.
     Store,
-    /// Nothing: I/O has no offset, no length and no file.
+    /// Time: I/O has no offset, no length and no file.
     Time,
+    /// As [`Time`]: the worker waits for a program.
+    Program,
 }
-use Target::{Commands, Data, Export, Memory, Names, Objects, Socket, Space, Store, Time};
+use Target::{
+    Commands, Data, Export, Memory, Names, Nothing, Objects, Program, Socket, Space, Store, Time,
+};
 
 /// What an engine does with the names of files or directories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,11 +130,11 @@ engines! {
     Vsync: "vsync", "readv, writev, adjacent I/O joined", Batched, Data;
     Pvsync: "pvsync", "preadv, pwritev", OneByOne, Data;
     Pvsync2: "pvsync2", "preadv2, pwritev2 with flags", OneByOne, Data;
-    Libaio: "libaio" or "aio" or "linuxaio", "Linux native asynchronous I/O", Queued, Data;
-    IoUring: "io_uring", "submission and completion rings shared with the kernel", Queued, Data;
-    Posixaio: "posixaio", "aio_read, aio_write", Queued, Data;
+    Libaio: "libaio" or "aio" or "linuxaio", "Linux native asynchronous I/O", DirectOnly, Data;
+    IoUring: "io_uring", "submission and completion rings shared with the kernel", KernelThreads, Data;
+    Posixaio: "posixaio", "aio_read, aio_write", LibraryThreads, Data;
     Mmap: "mmap", "copies to and from a mapping", OneByOne, Data;
-    Null: "null", "moves nothing", Queued, Memory;
+    Null: "null", "moves nothing", Queued, Nothing;
     Splice: "splice", "splice and vmsplice through a pipe", OneByOne, Data;
     Net: "net", "a TCP, UDP or UNIX socket", OneByOne, Socket;
     Netsplice: "netsplice", "net with splice", OneByOne, Socket;
@@ -137,7 +149,7 @@ engines! {
     Dirstat: "dirstat", "stats directories", OneByOne, stats(true);
     Dirdelete: "dirdelete", "removes directories", OneByOne, removes(true);
     PageFault: "page_fault", "touches pages of a mapping", OneByOne, Memory;
-    Exec: "exec", "runs a program", OneByOne, Time;
+    Exec: "exec", "runs a program", OneByOne, Program;
     Sg: "sg", "SCSI commands through the sg driver", Queued, Commands;
     Libzbc: "libzbc", "zoned disks, by SCSI commands through the sg driver", Queued, Commands;
     IoUringCmd: "io_uring_cmd", "NVMe commands through io_uring", Queued, Commands;
@@ -242,16 +254,31 @@ impl Engine {
         matches!(self.row().submission, OneByOne | Batched)
     }
 
+    /// Whether threads of the C library perform its I/O.
+    pub const fn uses_library_threads(self) -> bool {
+        matches!(self.row().submission, LibraryThreads)
+    }
+
+    /// Whether threads of the kernel perform its I/O that would block.
+    pub const fn uses_kernel_threads(self) -> bool {
+        matches!(self.row().submission, KernelThreads)
+    }
+
+    /// Whether buffered I/O is performed inside the submitting call, one at a time, whatever `iodepth` says.
+    pub const fn queues_direct_only(self) -> bool {
+        matches!(self.row().submission, DirectOnly)
+    }
+
     /// The target of its I/O.
     pub const fn medium(self) -> Medium {
         match self.row().target {
             Data | Commands | Export => Medium::Data,
             Space | Names(_) => Medium::Metadata,
-            Memory => Medium::Memory,
+            Memory | Nothing => Medium::Memory,
             Socket => Medium::Socket,
             Objects => Medium::Objects,
             Store => Medium::Store,
-            Time => Medium::Time,
+            Time | Program => Medium::Time,
         }
     }
 
@@ -263,6 +290,16 @@ impl Engine {
     /// Whether data moves between memory and a file or device.
     pub const fn moves_data(self) -> bool {
         matches!(self.row().target, Data | Commands | Export)
+    }
+
+    /// Whether it moves no data at all, so a run measures the load generator.
+    pub const fn moves_nothing(self) -> bool {
+        matches!(self.row().target, Nothing)
+    }
+
+    /// Whether it runs a program and waits for it.
+    pub const fn runs_program(self) -> bool {
+        matches!(self.row().target, Program)
     }
 
     /// Whether it changes the allocation or size of files, and none of their data.

@@ -2,7 +2,7 @@
 
 use super::RecordSource;
 use crate::hot::op::{Next, Op, OpKind, Source};
-use plan::{Engine, Worker};
+use plan::Worker;
 
 /// Issues one operation after the other.
 pub(crate) struct Cycles {
@@ -16,7 +16,7 @@ impl Cycles {
     pub fn new(worker: &Worker) -> Cycles {
         let rw = worker.pattern.rw;
         let kind = if rw.writes() && !rw.reads() { OpKind::Write } else { OpKind::Read };
-        let once = worker.queue.engine == Engine::Exec && !worker.stop.time_based;
+        let once = worker.queue.engine.runs_program() && !worker.stop.time_based;
         Cycles { kind, left: if once { 1 } else { worker.stop.ios.unwrap_or(u64::MAX) } }
     }
 }

@@ -89,7 +89,7 @@ fn worker(case: &Case, part: &Part) -> Option<Finding> {
 
 /// Why the workload implies a busy CPU; `None` if it does not.
 fn nature(case: &Case, part: &Part) -> Option<&'static str> {
-    if part.first().workload.ioengine == "null" {
+    if part.has_engine(Engine::moves_nothing) {
         return Some("no device is involved: the engine null measures the load generator itself");
     }
     match part.medium() {
@@ -106,9 +106,9 @@ fn nature(case: &Case, part: &Part) -> Option<&'static str> {
 }
 
 fn in_nature(part: &Part) -> Remedy {
-    match part.first().workload.ioengine.as_str() {
-        "null" => "read the figure as the largest load this machine can generate, not as that of the storage".into(),
-        _ => Remedy::from("read the figure as that of the CPUs")
+    match part.has_engine(Engine::moves_nothing) {
+        true => "read the figure as the largest load this machine can generate, not as that of the storage".into(),
+        false => Remedy::from("read the figure as that of the CPUs")
             .also(raise(["numjobs"]).ending("to see whether it scales")),
     }
 }

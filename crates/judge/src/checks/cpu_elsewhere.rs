@@ -71,11 +71,17 @@ fn used(case: &Case, job: &JobRecord, from: Nanos, to: Nanos) -> u64 {
 /// What the jobs' settings say of who does their work.
 fn cause(jobs: &[&JobRecord]) -> Option<Sentence> {
     let has = |name: &str| jobs.iter().any(|job| job.workload.settings.contains_key(name));
-    let engine = |name: &str| jobs.iter().any(|job| job.workload.ioengine == name);
+    let engine = |has_trait: fn(Engine) -> bool| {
+        jobs.iter().filter_map(|job| Engine::named(&job.workload.ioengine)).any(has_trait)
+    };
     let who = match () {
         () if has("sqthread_poll") => "a kernel thread submits the I/O (`sqthread_poll`)",
-        () if engine("posixaio") => "threads of the C library perform the I/O of posixaio",
-        () if engine("io_uring") => "kernel threads (io-wq) perform I/O that would block",
+        () if engine(Engine::uses_library_threads) => {
+            "threads of the C library perform the I/O of posixaio"
+        }
+        () if engine(Engine::uses_kernel_threads) => {
+            "kernel threads (io-wq) perform I/O that would block"
+        }
         () if has("verify") => "threads verify the data that was read (`verify_async`)",
         () => return None,
     };

@@ -33,7 +33,7 @@ fn check(case: &Case, part: &Part) -> Option<Finding> {
     let delay = counted().filter_map(|job| job.cpu.run_delay).map(|d| d.0).sum::<u64>() as f64;
     let window = counted().map(|job| (job.ended - job.started).0).sum::<u64>();
     // A worker that runs a program only waits for it.
-    if window < WINDOW_MIN_NS || part.first().workload.ioengine == "exec" {
+    if window < WINDOW_MIN_NS || part.has_engine(Engine::runs_program) {
         return None;
     }
     let of_window = delay / window as f64;

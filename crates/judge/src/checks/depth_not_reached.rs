@@ -1,7 +1,6 @@
 //! Were as many I/Os in flight as iodepth asks for?
 
 use super::prelude::*;
-use record::Engine;
 
 /// Share of the depth that must have been in flight, mean over time.
 const REACHED: f64 = 0.9;
@@ -26,22 +25,21 @@ pub(super) const CHECK: Check = Check {
 };
 
 fn check(_: &Case, part: &Part) -> Option<Finding> {
-    let workload = &part.first().workload;
     let depth = &part.metrics.depth;
     let requested = f64::from(depth.requested);
     let filled =
         part.all_ios() >= IOS_PER_DEPTH * u64::from(depth.requested) * part.workers.len() as u64;
-    // The null engine has no queue: whatever is submitted has completed.
+    // Without a medium there is no queue: whatever is submitted has completed.
     // A job with a target for its latency chooses its depth.
     let chooses = part.setting("latency_target_ns").is_some();
-    if depth.requested < 2 || workload.ioengine == "null" || chooses || !filled {
+    if depth.requested < 2 || part.has_engine(Engine::moves_nothing) || chooses || !filled {
         return None;
     }
-    if submits_one_by_one(part) {
+    if part.submits_one_by_one() {
         return Some(one_by_one(part));
     }
     // A rate keeps the queue as deep as it needs, unless the engine has none.
-    let paces = part.has_rate() && !Engine::named(&workload.ioengine).is_some_and(Engine::blocks);
+    let paces = part.has_rate() && !part.has_engine(Engine::blocks);
     if depth.achieved_mean >= REACHED * requested || paces {
         return None;
     }
@@ -65,12 +63,6 @@ fn check(_: &Case, part: &Part) -> Option<Finding> {
     )
 }
 
-/// Linux does buffered libaio I/O within io_submit, whatever is queued behind it; what waits there
-/// looks as if it were in flight (io_submit(2), Notes).
-fn submits_one_by_one(part: &Part) -> bool {
-    part.is_buffered() && part.first().workload.ioengine == "libaio"
-}
-
 fn one_by_one(part: &Part) -> Finding {
     let text = Sentence::default().setting("iodepth", part.metrics.depth.requested).text(
         " has no effect: libaio performs buffered I/O inside the submitting call, one at a time",
@@ -82,10 +74,9 @@ fn one_by_one(part: &Part) -> Finding {
 }
 
 fn why(part: &Part) -> (Sentence, Remedy) {
-    let workload = &part.first().workload;
-    let engine = workload.ioengine.as_str();
+    let engine = part.first().workload.ioengine.as_str();
     let outcome = |cause: String, remedy: Remedy| (cause.into(), remedy);
-    if Engine::named(engine).is_some_and(Engine::blocks) {
+    if part.has_engine(Engine::blocks) {
         return outcome(
             format!("{engine} is a synchronous engine: it performs one I/O at a time at any depth"),
             set("ioengine", "io_uring")

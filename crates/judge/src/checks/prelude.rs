@@ -6,5 +6,5 @@ pub(super) use crate::finding::{Figure, Finding};
 pub(super) use record::human::{count, counted, list, percent, size, time};
 pub(super) use record::remedy::{choose, drop, lower, raise, set};
 pub(super) use record::{
-    DeviceFacts, Direction, Histogram, JobRecord, Medium, Remedy, Sentence, Severity,
+    DeviceFacts, Direction, Engine, Histogram, JobRecord, Medium, Remedy, Sentence, Severity,
 };

@@ -150,9 +150,7 @@ fn in_flight(part: &Part, from: Nanos, to: Nanos) -> f64 {
         (during + job.sync.latency.sum() as f64) * within / own
     };
     let all = part.workers.iter().map(latency_within).sum::<f64>() / length;
-    // libaio does buffered I/O within io_submit: I/Os behind it wait in the program.
-    let one_by_one = part.is_buffered() && part.first().workload.ioengine == "libaio";
-    if one_by_one { all.min(part.workers.len() as f64) } else { all }
+    if part.submits_one_by_one() { all.min(part.workers.len() as f64) } else { all }
 }
 
 fn disks(case: &Case, part: &Part, direction: Direction) -> Option<DiskIndicators> {

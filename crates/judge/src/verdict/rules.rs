@@ -9,7 +9,7 @@ use crate::checks::server_on_this_host;
 use crate::finding::Figure;
 use crate::metrics::rates::Rates;
 use record::human::{percent, time};
-use record::{DeviceFacts, Direction, DiskSample, InterfaceUse, Medium, Sentence, Severity};
+use record::{DeviceFacts, Direction, DiskSample, Engine, InterfaceUse, Medium, Sentence, Severity};
 
 type Rule = fn(&RuleInput) -> Option<RuleOutcome>;
 
@@ -404,7 +404,7 @@ fn limited_by_cpu(input: &RuleInput) -> Option<RuleOutcome> {
             percent(indicators.run_delay.min(1.0))
         );
     }
-    if input.part.first().workload.ioengine == "null" {
+    if input.part.has_engine(Engine::moves_nothing) {
         because += "; engine null uses no device";
     } else if memory {
         because += "; the device is memory, so CPUs do its work";

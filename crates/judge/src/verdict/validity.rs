@@ -102,7 +102,7 @@ pub(super) fn describe_workload(case: &Case, part: &Part) -> String {
         );
     }
     let mut out = match part.medium() {
-        Medium::Memory if workload.ioengine == "null" => {
+        Medium::Memory if part.has_engine(Engine::moves_nothing) => {
             format!("{}{}", blocks(part), pattern(part))
         }
         Medium::Data | Medium::Objects | Medium::Store => {
@@ -112,9 +112,7 @@ pub(super) fn describe_workload(case: &Case, part: &Part) -> String {
     };
     out += &place(case, part);
     let offloads = workload.settings.contains_key("io_submit_mode");
-    if workload.iodepth > 1
-        && (offloads || !Engine::named(&workload.ioengine).is_some_and(Engine::blocks))
-    {
+    if workload.iodepth > 1 && (offloads || !part.has_engine(Engine::blocks)) {
         out += &format!(" at depth {}", count(f64::from(workload.iodepth)));
     } else {
         out += " at depth 1";
@@ -203,7 +201,7 @@ fn request_mix(part: &Part) -> Option<String> {
 }
 
 fn place(case: &Case, part: &Part) -> String {
-    if part.medium() == Medium::Memory && part.first().workload.ioengine == "null" {
+    if part.has_engine(Engine::moves_nothing) {
         return " with engine null (no storage)".into();
     }
     if let Some(asked) = &part.metrics.exchange {

@@ -1,7 +1,7 @@
 //! Starts runs for web pages, as child processes of this program, one at a time.
 
 use host::Host;
-use job::{Dialect, Engine, Inputs, Job};
+use job::{Dialect, Inputs, Job};
 use runner::System;
 use runner::inputs::Machine;
 use rustix::process::{Pid, Signal, kill_process};
@@ -159,7 +159,7 @@ fn check(file: &Path) -> Result<(), String> {
 
 fn starts_programs(job: &Job) -> bool {
     let context = &job.context;
-    job.queue.engine == Engine::Exec
+    job.queue.engine.runs_program()
         || context.exec_prerun.is_some()
         || context.exec_postrun.is_some()
 }

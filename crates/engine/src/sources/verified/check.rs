@@ -9,7 +9,7 @@ use super::write_tracker::grid;
 use crate::checksum;
 use crate::hot::op::{Fault, Op};
 use crate::job_record::VERIFY;
-use plan::{Engine, Verify, VerifyMethod, Worker};
+use plan::{Verify, VerifyMethod, Worker};
 use std::sync::Arc;
 
 /// What the worker knows about the writes whose blocks it reads.
@@ -111,7 +111,7 @@ impl Checker {
     pub fn new(worker: &Worker, verify: &Verify, knowing: Knowledge, aux_path: &str) -> Checker {
         let write = &worker.pattern.blocks.write;
         // The null engine stores nothing; fio checks nothing either.
-        let pretends = worker.queue.engine == Engine::Null;
+        let pretends = worker.queue.engine.moves_nothing();
         Checker {
             content: Content::new(worker, verify),
             knowing,
