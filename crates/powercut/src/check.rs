@@ -71,6 +71,17 @@ pub struct Loss {
     pub reordered: bool,
 }
 
+impl Loss {
+    /// Whether something of the run is where the write belongs.
+    pub fn has_trace(&self) -> bool {
+        let bad: usize = self.bad.iter().map(|(first, last)| usize::from(last - first) + 1).sum();
+        usize::from(self.sectors) > bad
+            || self.found_generation.is_some()
+            || self.found_offset.is_some()
+            || self.spoiled.damaged > 0
+    }
+}
+
 /// Sectors without readable content of ours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spoiled {

@@ -57,6 +57,13 @@ pub struct Promises {
     pub next: u64,
 }
 
+impl Promises {
+    /// Number of durable batches of a stream.
+    pub fn batches(&self, stream: u16) -> u64 {
+        self.durable.get(&stream).copied().unwrap_or(0)
+    }
+}
+
 /// The line of an entry, with its newline.
 pub fn line(number: u64, entry: &Entry) -> String {
     let json = serde_json::to_string(entry).expect("an entry has only names, numbers and texts");

@@ -3,7 +3,7 @@
 
 use crate::class::Class;
 use crate::sector::{Block, SECTOR};
-use record::SplitMix64;
+use record::{DeviceFacts, Facts, FilesystemFacts, SplitMix64, TargetFacts};
 use serde::{Deserialize, Serialize};
 
 /// The version of the rules by which writes follow from a seed. A checker of another version would
@@ -50,6 +50,30 @@ pub struct TargetIdentity {
 }
 
 impl TargetIdentity {
+    /// The identity of a target as it is now. `boot`: the kernel's name of this start of the machine.
+    pub fn from_facts(
+        path: &str,
+        kind: TargetShape,
+        boot: String,
+        target: &TargetFacts,
+        machine: &Facts,
+    ) -> TargetIdentity {
+        let below = match (&target.filesystem, &target.device) {
+            (Some(filesystem), _) if !filesystem.devices.is_empty() => filesystem.devices.clone(),
+            (_, device) => device.iter().cloned().collect(),
+        };
+        let devices = below.iter().filter_map(|name| machine.devices.get(name));
+        TargetIdentity {
+            host: machine.hostname.clone(),
+            boot,
+            path: path.to_owned(),
+            kind,
+            size: if kind == TargetShape::Directory { 0 } else { target.size.0 },
+            filesystem: target.filesystem.as_ref().map(Filesystem::from_facts),
+            devices: devices.map(Device::from_facts).collect(),
+        }
+    }
+
     /// The same, with the size that a file gets.
     pub fn sized(&self, size: u64) -> TargetIdentity {
         let size = if self.kind == TargetShape::File { size } else { self.size };
@@ -70,6 +94,22 @@ pub enum TargetShape {
     Device,
 }
 
+impl TargetShape {
+    /// Why a class cannot be tested on such a target; `None` if it can.
+    pub fn obstacle(self, class: Class, takes_direct: bool) -> Option<&'static str> {
+        match class {
+            _ if self == TargetShape::Device && !class.works_on_devices() => {
+                Some("needs a filesystem; name a directory")
+            }
+            Class::Rename if self == TargetShape::File => Some("makes files; name a directory"),
+            _ if class.is_direct() && !takes_direct => {
+                Some("needs O_DIRECT, which the filesystem does not support")
+            }
+            _ => None,
+        }
+    }
+}
+
 /// A mounted filesystem.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Filesystem {
@@ -79,6 +119,16 @@ pub struct Filesystem {
     pub mount_point: String,
     /// Mount options.
     pub options: Vec<String>,
+}
+
+impl Filesystem {
+    fn from_facts(facts: &FilesystemFacts) -> Filesystem {
+        Filesystem {
+            kind: facts.kind.clone(),
+            mount_point: facts.mount_point.clone(),
+            options: facts.options.clone(),
+        }
+    }
 }
 
 /// A block device below the target.
@@ -94,6 +144,18 @@ pub struct Device {
     pub is_virtual: bool,
     /// Logical block, in bytes.
     pub logical_block: u64,
+}
+
+impl Device {
+    fn from_facts(facts: &DeviceFacts) -> Device {
+        Device {
+            name: facts.name.clone(),
+            model: facts.model.clone(),
+            write_cache: facts.write_cache.clone(),
+            is_virtual: facts.is_virtual,
+            logical_block: facts.logical_block.0,
+        }
+    }
 }
 
 /// The writes of one thread, in its own area.
@@ -227,6 +289,15 @@ pub(crate) mod tests {
             streams: vec![stream],
             started_unix_ms: 0,
         }
+    }
+
+    #[test]
+    fn a_class_needs_a_target_that_supports_its_calls() {
+        assert!(TargetShape::Device.obstacle(Class::Syncfs, true).is_some());
+        assert!(TargetShape::File.obstacle(Class::Rename, true).is_some());
+        assert!(TargetShape::Directory.obstacle(Class::Fua, false).is_some());
+        assert_eq!(TargetShape::Directory.obstacle(Class::Rename, false), None);
+        assert_eq!(TargetShape::Device.obstacle(Class::Fua, true), None);
     }
 
     #[test]

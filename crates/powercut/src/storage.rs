@@ -7,7 +7,7 @@ use engine::kernel;
 use rustix::fs::{FallocateFlags, OFlags};
 use rustix::io::{Errno, ReadWriteFlags};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, IoSlice};
+use std::io::{self, IoSlice, Read};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -72,8 +72,39 @@ fn path_of(target: &Path, shape: TargetShape, stream: &Stream) -> PathBuf {
 }
 
 /// Whether a directory has a name of ours.
-pub fn is_own_name(name: &str) -> bool {
+fn is_own_name(name: &str) -> bool {
     name.strip_prefix(PREFIX).is_some_and(|rest| rest.parse::<u16>().is_ok())
+}
+
+/// The first entry of a directory that is not of an earlier test.
+///
+/// # Errors
+/// When the directory cannot be listed.
+pub fn foreign_entry(directory: &Path) -> io::Result<Option<String>> {
+    for entry in fs::read_dir(directory)? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        if !is_own_name(&name) && name != "lost+found" {
+            return Ok(Some(name));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether a file is of an earlier test: each sector is one of ours, or zeros.
+pub fn is_own_file(path: &Path) -> bool {
+    let Ok(mut file) = File::open(path) else { return false };
+    let mut piece = vec![0; 1 << 20];
+    let is_own = |sector: &[u8]| {
+        sector.iter().all(|byte| *byte == 0)
+            || matches!(Sector::decode(sector), Sector::Whole { .. } | Sector::Damaged)
+    };
+    loop {
+        match file.read(&mut piece) {
+            Ok(0) => return true,
+            Ok(count) if piece[..count].chunks(SECTOR).all(is_own) => {}
+            Ok(_) | Err(_) => return false,
+        }
+    }
 }
 
 /// Makes the files of a session, and makes them durable with their names. Files of an earlier session are

@@ -6,7 +6,7 @@ use crate::protocol::Request;
 use crate::sector::SECTOR;
 use crate::session::{RULES, Session, Stream, TargetIdentity, TargetShape};
 use crate::storage::{AlignedBuffer, Storage};
-use record::SplitMix64;
+use record::{Nanos, SplitMix64};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -40,6 +40,11 @@ pub struct Progress {
     pub promises: AtomicU64,
     /// Threads that have ended.
     pub ended: AtomicU64,
+}
+
+/// The time from the start of the writes to the cut, drawn from the seed: between `earliest` and twice that.
+pub fn cut_moment(seed: u64, earliest: Nanos) -> Nanos {
+    Nanos(earliest.0 + SplitMix64::new(seed ^ 0x6375_7400).below(earliest.0))
 }
 
 /// A session with threads and areas drawn from the seed: `threads` of each class, or one to three.

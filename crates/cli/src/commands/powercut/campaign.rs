@@ -10,13 +10,12 @@ use crate::output::{Output, say};
 use crate::suites::{self, device};
 use anyhow::{Context, Result};
 use clap::Args;
+use powercut::campaign::{Next, systemd_unit};
 use powercut::client::Client;
-use powercut::protocol::Kept;
 use record::Nanos;
-use record::human::counted;
 use runner::{Refusal, RunArchive, Runner, Signals};
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// The pause between two attempts to reach what is not there yet.
@@ -70,7 +69,7 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     say(&format!("fathom: {}\n", powercut::report::outlook_of(arguments.cuts.into())));
     let mut last = None;
     loop {
-        let next = match campaign.patiently(|| campaign.look())? {
+        let next = match campaign.patiently(|| campaign.next())? {
             Some(next) => next,
             None => return Ok(interrupted(&signals)),
         };
@@ -106,16 +105,6 @@ fn interrupted(signals: &Signals) -> u8 {
     signals.caught().map_or(exit::ERRORS, |signal| exit::interrupted(signal, false))
 }
 
-/// What a campaign does next.
-enum Next {
-    /// The writes of this run ended, and nobody has checked them. There were so many cuts before.
-    Check { run: u64, cuts: u32 },
-    /// There were enough cuts; this was the last run.
-    Done { run: u64 },
-    /// The next cut.
-    Write,
-}
-
 struct Campaign<'a> {
     arguments: &'a Arguments,
     path: &'a str,
@@ -142,19 +131,11 @@ impl Campaign<'_> {
         }
     }
 
-    /// What the server knows of this target.
-    fn look(&self) -> Result<Next> {
+    /// The next step, by what the server keeps of this target.
+    fn next(&self) -> Result<Next> {
         let identity = Target::inspect(self.path, &Runner::new(false))?.identity;
         let kept = check::sessions(&mut self.connect()?)?;
-        let is_own = |kept: &&Kept| kept.host == identity.host && kept.path == identity.path;
-        let own: Vec<&Kept> = kept.iter().filter(is_own).collect();
-        let is_cut = |kept: &&&Kept| kept.checked.as_ref().is_some_and(|checked| checked.is_cut);
-        let cuts = u32::try_from(own.iter().filter(is_cut).count()).unwrap_or(u32::MAX);
-        Ok(match own.last() {
-            Some(last) if last.checked.is_none() => Next::Check { run: last.run, cuts },
-            Some(last) if cuts >= self.arguments.cuts => Next::Done { run: last.run },
-            _ => Next::Write,
-        })
+        Ok(powercut::campaign::next(&kept, &identity, self.arguments.cuts))
     }
 
     fn check(&self, run: u64) -> Result<Found> {
@@ -180,53 +161,17 @@ impl Campaign<'_> {
 fn unit(arguments: &Arguments) -> Result<String> {
     let program = std::env::current_exe().context("the path of this program is not known")?;
     let directory = std::env::current_dir().context("the working directory is not known")?;
-    let mut words = vec![quoted(&program)?];
-    for word in std::env::args_os().skip(1).filter(|word| word != "--print-unit") {
-        words.push(quoted(Path::new(&word))?);
-    }
+    let given = std::env::args_os().skip(1).filter(|word| word != "--print-unit");
+    let words = std::iter::once(program.into_os_string()).chain(given);
+    let words: Vec<String> = words.map(text).collect::<Result<_>>()?;
     let target = device::utf8(&arguments.target)?;
-    Ok(format!(
-        "# Save as /etc/systemd/system/fathom-powercut.service, then:\n\
-         #   systemctl enable --now fathom-powercut\n\
-         # It continues after each start until there were {cuts}. Then:\n\
-         #   systemctl disable fathom-powercut\n\
-         [Unit]\n\
-         Description=fathom powercut campaign of {target}\n\
-         After=local-fs.target network-online.target\n\
-         Wants=network-online.target\n\
-         \n\
-         [Service]\n\
-         WorkingDirectory={directory}\n\
-         ExecStart={command}\n\
-         \n\
-         [Install]\n\
-         WantedBy=multi-user.target\n",
-        cuts = counted(arguments.cuts as usize, "cut"),
-        target = target.replace('%', "%%"),
-        directory = directory.display().to_string().replace('%', "%%"),
-        command = words.join(" "),
-    ))
+    systemd_unit(target, &directory.display().to_string(), &words, arguments.cuts)
+        .map_err(|why| Refusal::usage(format!("--print-unit: {why}")))
 }
 
-/// A word of a command of systemd.
-fn quoted(word: &Path) -> Result<String> {
-    let text = word.to_str().filter(|text| !text.contains('\n'));
-    let text = text.ok_or_else(|| {
+fn text(word: OsString) -> Result<String> {
+    word.into_string().map_err(|word| {
         let shown = word.display();
         Refusal::usage(format!("--print-unit: a unit cannot hold '{shown}'; use plain text"))
-    })?;
-    let escaped = text.replace('\\', "\\\\").replace('"', "\\\"");
-    Ok(format!("\"{}\"", escaped.replace('%', "%%").replace('$', "$$")))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_of_a_unit_are_quoted_for_systemd() {
-        let quoted = |word: &str| quoted(Path::new(word)).unwrap();
-        assert_eq!(quoted("--cut=echo b >/x"), "\"--cut=echo b >/x\"");
-        assert_eq!(quoted(r#"a "b" \ 5% $HOME"#), r#""a \"b\" \\ 5%% $$HOME""#);
-    }
+    })
 }

@@ -5,16 +5,16 @@ use super::target::Target;
 use crate::exit;
 use crate::output::{Output, say, write_file};
 use crate::suites::{ArchiveArguments, device};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
 use host::Host;
-use powercut::check::{Checked, StreamResult, check_stream};
+use powercut::check::{Checked, StreamResult};
+use powercut::checker;
 use powercut::client::Client;
 use powercut::promises::{Damage, Promises};
 use powercut::protocol::{Kept, Reply, Request};
 use powercut::report::Report;
-use powercut::session::{Session, TargetIdentity, TargetShape};
-use powercut::storage::Reader;
+use powercut::session::{Session, TargetIdentity};
 use record::{Cell, Message, RunRecord};
 use runner::{Refusal, RunArchive, Runner};
 use std::ffi::OsString;
@@ -74,6 +74,9 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     found.print(&arguments.output)?;
     Ok(if found.report().is_broken() { exit::ERRORS } else { 0 })
 }
+
+const UNMOUNTABLE: &str =
+    "The filesystem does not mount after the cut: every promise counts as lost.";
 
 /// The kind of an archived check.
 pub const KIND: &str = "powercut";
@@ -190,26 +193,17 @@ pub fn check(
         .clone();
     let mut notes = Vec::new();
     let results = match is_unmountable {
-        true => unreadable(&session, &promises, &mut notes),
-        false => read(is_named, path, &session, &promises, &mut notes)?,
+        true => {
+            notes.push(UNMOUNTABLE.into());
+            checker::all_lost(&session, &promises)
+        }
+        false => check_target(is_named, path, &session, &promises, &mut notes)?,
     };
-    let is_cut =
-        promises.ended.is_none() && (promises.is_cut_seen || was_restarted(&session.target));
-    if promises.ended.is_none() && !is_cut {
-        notes.push(
-            "This machine was not restarted after the writes, and they saw no storage fail: this check \
-             does not count as a cut."
-                .into(),
-        );
-    }
-    if let Some(why) = &promises.ended {
-        notes.push(format!(
-            "The writes ended by {why}, not by a cut, so that this check does not count as one."
-        ));
-    }
-    let checked = Checked::new(session.run, &results, is_cut);
+    let why_not_cut = checker::why_not_cut(&promises, was_restarted(&session.target));
+    let checked = Checked::new(session.run, &results, why_not_cut.is_none());
+    notes.extend(why_not_cut);
     client.request(&Request::Checked(checked.clone())).map_err(of_client)?;
-    let history = history(kept, &session, &checked);
+    let history = checker::history(kept, &session, &checked);
     Ok(Found { session, results, checked, history, damage: promises.damage, notes })
 }
 
@@ -242,24 +236,11 @@ fn chosen(named: Option<u64>, path: &str, kept: &[Kept]) -> Result<u64> {
         return Ok(run);
     }
     let resolved = std::fs::canonicalize(path).unwrap_or_else(|_| PathBuf::from(path));
-    let of_target = |kept: &&Kept| Path::new(&kept.path) == resolved || kept.path == path;
-    if let Some(latest) = kept.iter().rev().find(of_target) {
-        return Ok(latest.run);
-    }
-    let known: Vec<String> = kept
-        .iter()
-        .rev()
-        .map(|kept| format!("{} on {} (--run={:016x})", kept.path, kept.host, kept.run))
-        .collect();
-    let known = match known.is_empty() {
-        true => "it keeps none".to_owned(),
-        false => format!("it keeps those of {}", record::human::list_up_to(&known, 5)),
-    };
-    Err(Refusal::target(format!("the server keeps no promises of {path}; {known}")))
+    checker::latest_run(kept, path, &resolved).map_err(Refusal::target)
 }
 
 /// Checks a target that can be read.
-fn read(
+fn check_target(
     is_named: bool,
     path: &str,
     session: &Session,
@@ -274,27 +255,12 @@ fn read(
         )),
         None => error,
     })?;
-    check_identity(is_named, path, &session.target, &now.identity, notes)?;
-    let mut results = Vec::new();
-    for stream in &session.streams {
-        let mut reader = Reader::open(Path::new(&now.path), session.target.kind, stream)
-            .with_context(|| path.to_owned())?;
-        let durable = promises.durable.get(&stream.id).copied().unwrap_or(0);
-        let mut failure = None;
-        results.push(check_stream(session, stream, durable, |promise, found| {
-            let block = promise.block;
-            let read = reader.read(promise.slot, block.offset, block.sectors, found);
-            failure = read.err().or(failure.take());
-        }));
-        if let Some(error) = failure {
-            return Err(error).context(format!("{path}, thread {}", stream.id));
-        }
+    if !is_named {
+        checker::check_identity(path, &session.target, &now.identity).map_err(Refusal::target)?;
     }
-    let is_there = |result: &StreamResult| result.kept > 0 || result.losses.iter().any(is_trace);
-    if !is_named
-        && results.iter().any(|result| !result.losses.is_empty())
-        && !results.iter().any(is_there)
-    {
+    notes.extend(checker::size_note(&session.target, &now.identity));
+    let results = checker::check_target(path, Path::new(&now.path), session, promises)?;
+    if !is_named && checker::has_nothing_of_run(&results) {
         return Err(Refusal::target(format!(
             "nothing of run {:016x} is on {path}: is it the target that was written? If it is, \
              --run={:016x} counts every promise as lost",
@@ -302,76 +268,6 @@ fn read(
         )));
     }
     Ok(results)
-}
-
-/// Whether something of the run is in the place of a lost write.
-fn is_trace(loss: &powercut::check::Loss) -> bool {
-    usize::from(loss.sectors) > loss.bad.iter().map(|(a, b)| usize::from(b - a) + 1).sum::<usize>()
-        || loss.found_generation.is_some()
-        || loss.found_offset.is_some()
-        || loss.spoiled.damaged > 0
-}
-
-/// Refuses a target that is not the one that was written.
-fn check_identity(
-    is_named: bool,
-    path: &str,
-    was: &TargetIdentity,
-    now: &TargetIdentity,
-    notes: &mut Vec<String>,
-) -> Result<()> {
-    let mount = |of: &TargetIdentity| {
-        of.filesystem.as_ref().map(|f| format!("{} at {}", f.kind, f.mount_point))
-    };
-    if let (Some(before), after) = (mount(was), mount(now))
-        && after.as_ref() != Some(&before)
-        && !is_named
-    {
-        return Err(Refusal::target(format!(
-            "{path} was on {before} and is on {} now: mount it and check again. If it does not mount \
-             after the cut, that is a result: --unmountable --run=RUN counts every promise as lost",
-            after.unwrap_or_else(|| "no filesystem".into())
-        )));
-    }
-    if was.kind != now.kind && !is_named {
-        return Err(Refusal::target(format!("{path} is not what was written, by its kind")));
-    }
-    if now.kind == TargetShape::Device && now.size < was.size && !is_named {
-        return Err(Refusal::target(format!(
-            "{path} has {} bytes and had {} when it was written: is it another device? If it shrank, \
-             --run=RUN counts what is behind its end as lost",
-            now.size, was.size
-        )));
-    }
-    if now.kind == TargetShape::File && now.size < was.size {
-        notes.push(format!(
-            "The file has {} bytes and had {} when its size was made durable.",
-            now.size, was.size
-        ));
-    }
-    Ok(())
-}
-
-/// The results if nothing can be read.
-fn unreadable(
-    session: &Session,
-    promises: &Promises,
-    notes: &mut Vec<String>,
-) -> Vec<StreamResult> {
-    notes.push("The filesystem does not mount after the cut: every promise counts as lost.".into());
-    let durable = |id| promises.durable.get(&id).copied().unwrap_or(0);
-    let lost = |stream| check_stream(session, stream, durable(stream.id), |_, _| {});
-    session.streams.iter().map(lost).collect()
-}
-
-/// The last check of each session of this target, this one included.
-fn history(kept: &[Kept], session: &Session, checked: &Checked) -> Vec<Checked> {
-    let same = kept.iter().filter(|kept| {
-        kept.host == session.target.host
-            && kept.path == session.target.path
-            && kept.run != session.run
-    });
-    same.filter_map(|kept| kept.checked.clone()).chain([checked.clone()]).collect()
 }
 
 #[cfg(test)]

@@ -3,14 +3,12 @@
 use crate::suites::device;
 use anyhow::{Context, Result};
 use host::Host;
-use powercut::sector::{SECTOR, Sector};
-use powercut::session::{Device, Filesystem, TargetIdentity, TargetShape};
-use powercut::storage::is_own_name;
-use record::{Bytes, Facts, TargetFacts, TargetKind};
+use powercut::session::{TargetIdentity, TargetShape};
+use powercut::storage::{foreign_entry, is_own_file};
+use record::{Bytes, TargetFacts, TargetKind};
 use runner::{Refusal, Runner};
 use rustix::fs::FlockOperation;
 use std::fs::{self, File};
-use std::io::Read;
 use std::path::Path;
 
 /// A target as it is now.
@@ -48,7 +46,8 @@ impl Target {
             "" => typed.to_owned(),
             canonical => canonical.to_owned(),
         };
-        let identity = identity(&path, kind, &facts, &machine);
+        let boot = Host::at("/").boot_id().unwrap_or_default();
+        let identity = TargetIdentity::from_facts(&path, kind, boot, &facts, &machine);
         Ok(Target { path, identity, facts })
     }
 
@@ -88,7 +87,7 @@ impl Target {
             TargetShape::Device => Err(Refusal::target(format!(
                 "{path} would be overwritten; give --allow-destroy={path} to allow it"
             ))),
-            TargetShape::File if self.facts.size.0 > 0 && !is_ours(Path::new(path)) => {
+            TargetShape::File if self.facts.size.0 > 0 && !is_own_file(Path::new(path)) => {
                 Err(Refusal::target(format!(
                     "{path} holds {} bytes, which would be overwritten; name a new file, or give \
                      --allow-destroy={path} to allow it",
@@ -134,59 +133,10 @@ fn lock(file: &File, path: &str) -> Result<()> {
 
 /// Refuses a directory in which something else is than an earlier test.
 fn check_directory(path: &str) -> Result<()> {
-    for entry in fs::read_dir(path).with_context(|| path.to_owned())? {
-        let name = entry.with_context(|| path.to_owned())?.file_name();
-        let name = name.to_string_lossy();
-        if !is_own_name(&name) && name != "lost+found" {
-            return Err(Refusal::target(format!(
-                "{path} holds '{name}', which is not of a test; name an empty directory"
-            )));
-        }
-    }
-    Ok(())
-}
-
-/// Whether a file is of an earlier test: each sector is ours or zeros.
-fn is_ours(path: &Path) -> bool {
-    let Ok(mut file) = File::open(path) else { return false };
-    let mut piece = vec![0; 1 << 20];
-    loop {
-        let Ok(count) = file.read(&mut piece) else { return false };
-        let is_of_test = |sector: &[u8]| {
-            sector.iter().all(|byte| *byte == 0)
-                || matches!(Sector::decode(sector), Sector::Whole { .. } | Sector::Damaged)
-        };
-        match count {
-            0 => return true,
-            _ if piece[..count].chunks(SECTOR).all(is_of_test) => {}
-            _ => return false,
-        }
-    }
-}
-
-fn identity(path: &str, kind: TargetShape, facts: &TargetFacts, machine: &Facts) -> TargetIdentity {
-    let below = match (&facts.filesystem, &facts.device) {
-        (Some(filesystem), _) if !filesystem.devices.is_empty() => filesystem.devices.clone(),
-        (_, device) => device.iter().cloned().collect(),
-    };
-    let devices = below.iter().filter_map(|name| machine.devices.get(name)).map(|device| Device {
-        name: device.name.clone(),
-        model: device.model.clone(),
-        write_cache: device.write_cache.clone(),
-        is_virtual: device.is_virtual,
-        logical_block: device.logical_block.0,
-    });
-    TargetIdentity {
-        host: machine.hostname.clone(),
-        boot: Host::at("/").boot_id().unwrap_or_default(),
-        path: path.to_owned(),
-        kind,
-        size: if kind == TargetShape::Directory { 0 } else { facts.size.0 },
-        filesystem: facts.filesystem.as_ref().map(|filesystem| Filesystem {
-            kind: filesystem.kind.clone(),
-            mount_point: filesystem.mount_point.clone(),
-            options: filesystem.options.clone(),
-        }),
-        devices: devices.collect(),
+    match foreign_entry(Path::new(path)).with_context(|| path.to_owned())? {
+        None => Ok(()),
+        Some(name) => Err(Refusal::target(format!(
+            "{path} holds '{name}', which is not of a test; name an empty directory"
+        ))),
     }
 }

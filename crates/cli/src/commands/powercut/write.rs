@@ -12,9 +12,9 @@ use powercut::client::Client;
 use powercut::protocol::Request;
 use powercut::session::{Session, TargetShape};
 use powercut::storage::{FileStorage, prepare};
-use powercut::write::{End, Progress, session, write};
+use powercut::write::{End, Progress, cut_moment, session, write};
 use record::human::counted;
-use record::{Bytes, Nanos, SplitMix64};
+use record::{Bytes, Nanos};
 use runner::{Refusal, Runner, Signals};
 use std::ffi::OsString;
 use std::fs::File;
@@ -217,17 +217,8 @@ fn new_session(arguments: &WriteArguments, target: &Target, seed: u64) -> Result
 
 /// The classes to test.
 fn classes(arguments: &WriteArguments, target: &Target) -> Result<Vec<Class>> {
-    let kind = target.identity.kind;
-    let obstacle = |class: Class| match class {
-        _ if kind == TargetShape::Device && !class.works_on_devices() => {
-            Some("needs a filesystem; name a directory")
-        }
-        Class::Rename if kind == TargetShape::File => Some("makes files; name a directory"),
-        _ if class.is_direct() && !target.takes_direct() => {
-            Some("needs O_DIRECT, which the filesystem does not support")
-        }
-        _ => None,
-    };
+    let takes_direct = target.takes_direct();
+    let obstacle = |class: Class| target.identity.kind.obstacle(class, takes_direct);
     for asked in &arguments.class {
         if let Some(why) = obstacle(*asked) {
             return Err(Refusal::usage(format!("--class={}: it {why}", asked.name())));
@@ -300,10 +291,7 @@ struct Cut {
 
 impl<'a> Cutter<'a> {
     fn new(writer: &'a Writer<'a>, seed: u64) -> Cutter<'a> {
-        let after = writer.time.unwrap_or_else(|| {
-            let after = writer.writes.cut_after.0;
-            Nanos(after + SplitMix64::new(seed ^ 0x6375_7400).below(after))
-        });
+        let after = writer.time.unwrap_or_else(|| cut_moment(seed, writer.writes.cut_after));
         let begun = Instant::now();
         let at = Duration::from_nanos(after.0);
         Cutter { writer, begun, at, counted: COUNTDOWN + 1, cut: None }
