@@ -16,7 +16,7 @@ mod translate;
 
 pub use command::Command;
 pub use output::Output;
-pub use programs::{Disk, Settings, Unseen, Who};
+pub use programs::{Disk, Settings, Unseen, Who, parse_number};
 pub use session::{Capture, Totals};
 pub use summary::{Counts, FileCounts, Step, Summary, ThreadCounts};
 pub use translate::{MountPoint, Naming};

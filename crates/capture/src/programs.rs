@@ -5,6 +5,10 @@ use aya::maps::{Array, HashMap, MapData, RingBuf};
 use aya::programs::BtfTracePoint;
 use aya::{Btf, Ebpf, EbpfLoader, include_bytes_aligned};
 use layers::Unavailable;
+use record::{DeviceFacts, DeviceKind};
+
+/// Beginnings of the names of devices whose drivers have no requests.
+const WITHOUT_REQUESTS: [&str; 8] = ["zram", "ram", "pmem", "dm-", "md", "bcache", "drbd", "nullb"];
 
 /// The compiled programs.
 const OBJECT: &[u8] = include_bytes_aligned!("../bpf/capture.bpf.o");
@@ -55,6 +59,29 @@ pub struct Disk {
     pub size: u64,
     /// Its driver has no requests (zram, device mapper, md), and no other disk of the list is below it.
     pub by_bios: bool,
+}
+
+impl Disk {
+    /// The disk with these facts; `None` if it is a partition. `wanted`: the device that a capture is limited to.
+    pub fn from_facts(facts: &DeviceFacts, wanted: Option<(u32, u32)>) -> Option<Disk> {
+        if matches!(facts.kind, DeviceKind::Partition) {
+            return None;
+        }
+        let number = parse_number(&facts.dev)?;
+        let has_none = WITHOUT_REQUESTS.iter().any(|start| facts.name.starts_with(start));
+        Some(Disk {
+            path: format!("/dev/{}", facts.name.replace('!', "/")),
+            number,
+            size: facts.size.0,
+            by_bios: has_none && (facts.below.is_empty() || wanted == Some(number)),
+        })
+    }
+}
+
+/// Major and minor number of a device, from "8:0".
+pub fn parse_number(text: &str) -> Option<(u32, u32)> {
+    let (major, minor) = text.split_once(':')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
 /// Whose calls are seen.

@@ -1,5 +1,6 @@
 //! What a trace holds: counts of each file, thread and device, and a timeline.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use trace::ftr::{Contents, Entry, Event, File, Flags, Level, Operation, Thread};
 
@@ -38,8 +39,15 @@ impl Counts {
     }
 
     /// Events of one operation.
-    pub fn of(&self, operation: Operation) -> u64 {
+    pub fn count(&self, operation: Operation) -> u64 {
         self.operations.get(&operation).copied().unwrap_or(0)
+    }
+
+    /// Shares of sequential and of direct I/O among reads and writes; `None` without any.
+    pub fn transfer_shares(&self) -> Option<(f64, f64)> {
+        let transfers = self.count(Operation::Read) + self.count(Operation::Write);
+        let share = |count: u64| count as f64 / transfers as f64;
+        (transfers > 0).then(|| (share(self.sequential), share(self.direct)))
     }
 
     /// Mean duration in nanoseconds; `None` if no event has one.
@@ -133,6 +141,33 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// Files and devices, those with the most bytes first.
+    pub fn files_by_bytes(&self) -> Vec<&FileCounts> {
+        let weight = |file: &FileCounts| {
+            [&file.application, &file.device].map(|counts| {
+                (counts.read_bytes.saturating_add(counts.written_bytes), counts.events())
+            })
+        };
+        let mut files: Vec<&FileCounts> = self.files.iter().collect();
+        files.sort_by_key(|file| (Reverse(weight(file)), file.file.number));
+        files
+    }
+
+    /// Threads, those with the most events first.
+    pub fn threads_by_events(&self) -> Vec<&ThreadCounts> {
+        let mut threads: Vec<&ThreadCounts> = self.threads.iter().collect();
+        threads.sort_by_key(|counted| (Reverse(counted.counts.events()), counted.thread.number));
+        threads
+    }
+
+    /// Sizes of the application's reads and writes and their shares, the most frequent first.
+    pub fn size_shares(&self) -> Vec<(u64, f64)> {
+        let all = self.sizes.values().sum::<u64>() + self.other_sizes;
+        let mut sizes: Vec<(&u64, &u64)> = self.sizes.iter().collect();
+        sizes.sort_by_key(|(size, count)| (Reverse(**count), **size));
+        sizes.into_iter().map(|(size, count)| (*size, *count as f64 / all as f64)).collect()
+    }
+
     /// Adds an entry.
     pub fn entry(&mut self, entry: Entry) {
         match entry {

@@ -5,6 +5,7 @@
 
 mod arrivals;
 mod builder;
+mod captured;
 mod counts;
 mod depth;
 mod distinct;
@@ -32,6 +33,7 @@ mod tests;
 
 pub use arrivals::Dispersion;
 pub use builder::Builder;
+pub use captured::JobEntries;
 pub use counts::{Counts, LogHistogram};
 pub use model::{
     Arrivals, CpuLimit, Locality, Model, Phase, Share, Stream, StreamShare, Syncs, Think, Totals,

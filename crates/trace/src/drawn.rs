@@ -7,6 +7,7 @@ use crate::error::TraceError;
 use record::Direction;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
+use std::path::Path;
 
 /// The first line of a model file.
 pub const MODEL_HEADER: &str = "# fathom model 1";
@@ -137,6 +138,14 @@ impl Drawing {
     /// Whether this is the beginning of a model file.
     pub fn is_one(start: &[u8]) -> bool {
         start.starts_with(MODEL_HEADER.as_bytes())
+    }
+
+    /// Puts the files into a directory. They keep their names.
+    pub fn move_files(&mut self, directory: &Path) {
+        for file in &mut self.files {
+            let name = Path::new(&file.name).file_name().unwrap_or_default();
+            file.name = directory.join(name).display().to_string();
+        }
     }
 
     /// The text of the file.

@@ -8,14 +8,12 @@ use crate::output::{Output, describe, say, write_file};
 use anyhow::{Context, Result};
 use captured::Captured;
 use clap::Args;
-use model::{Model, score};
+use model::{JobEntries, Model, score};
 use runner::Refusal;
-use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use trace::Drawing;
-use trace::ftr::{Entry, Level, Operation};
 
 /// Seed of the bootstrap.
 const SEED: u64 = 1;
@@ -90,22 +88,8 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
 
 /// The model of a captured run, without what fathom does beside the job.
 fn model_of_captured(trace: PathBuf, syncs_ranges: bool) -> Result<Model> {
-    let mut main_threads = BTreeSet::new();
-    model_with(&[trace], |entry| match entry {
-        Entry::Thread(thread) => {
-            // It samples the content of files after the run; workers are other threads.
-            if thread.thread == thread.process {
-                main_threads.insert(thread.number);
-            }
-            true
-        }
-        // An engine syncs ranges itself, before it drops a file from the page cache.
-        Entry::Event(event) => {
-            (event.level == Level::Device || !main_threads.contains(&event.thread))
-                && (event.operation != Operation::SyncRange || syncs_ranges)
-        }
-        _ => true,
-    })
+    let mut entries = JobEntries::new(syncs_ranges);
+    model_with(&[trace], |entry| entries.keeps(entry))
 }
 
 /// A job or model whose files are in a directory of their own.
@@ -198,10 +182,7 @@ impl Job<'_> {
 /// A model file whose files are in `place`.
 fn moved(text: &str, place: &Path) -> Result<String, trace::TraceError> {
     let mut drawing = Drawing::parse(text)?;
-    for file in &mut drawing.files {
-        let name = Path::new(&file.name).file_name().unwrap_or_default();
-        file.name = place.join(name).display().to_string();
-    }
+    drawing.move_files(place);
     Ok(drawing.text())
 }
 
@@ -213,51 +194,4 @@ fn model_of_run(place: &Path) -> Result<Model> {
     paths.retain(|path| path.extension().is_some_and(|end| end == "ftr"));
     paths.sort();
     model_of(&paths)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use trace::ftr::{Event, File, FileKind, Flags, Header, Thread, Writer};
-
-    #[test]
-    fn what_the_main_thread_of_a_run_reads_is_not_of_the_job() {
-        let directory = testbed::scratch();
-        let path = directory.path().join("run.ftr");
-        let header = Header { source: "capture".into(), application: true, ..Header::default() };
-        let mut writer = Writer::new(std::fs::File::create(&path).unwrap(), &header).unwrap();
-        let file = File {
-            number: 0,
-            name: "data".into(),
-            kind: FileKind::Regular,
-            size: 8192,
-            device: None,
-        };
-        writer.entry(&Entry::File(file)).unwrap();
-        for (number, thread) in [(0, 70), (1, 71)] {
-            let name = "fathom".to_owned();
-            writer.entry(&Entry::Thread(Thread { number, process: 70, thread, name })).unwrap();
-        }
-        let event = |thread, operation| Event {
-            at_ns: 0,
-            duration_ns: Some(1000),
-            level: Level::Application,
-            operation,
-            flags: Flags::default(),
-            thread,
-            file: 0,
-            offset: 0,
-            length: 4096,
-            result: Some(4096),
-            cpu_before_ns: None,
-        };
-        for thread in [0, 1, 0, 1, 1] {
-            writer.entry(&Entry::Event(event(thread, Operation::Read))).unwrap();
-        }
-        writer.entry(&Entry::Event(event(1, Operation::SyncRange))).unwrap();
-        writer.finish().unwrap();
-        let ranges = |syncs| model_of_captured(path.clone(), syncs).unwrap().syncs.range;
-        assert_eq!([ranges(true), ranges(false)], [1, 0]);
-        assert_eq!(model_of_captured(path.clone(), true).unwrap().totals.reads, 3);
-    }
 }

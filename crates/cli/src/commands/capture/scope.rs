@@ -2,18 +2,15 @@
 
 use crate::commands::inspect;
 use anyhow::Result;
-use capture::{Disk, MountPoint, Naming, Settings, Who};
+use capture::{Disk, MountPoint, Naming, Settings, Who, parse_number};
 use host::{Host, TargetQuery};
-use record::{DeviceFacts, DeviceKind, Facts};
+use record::Facts;
 use runner::Refusal;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Read;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
-
-/// Beginnings of the names of devices whose drivers have no requests.
-const WITHOUT_REQUESTS: [&str; 8] = ["zram", "ram", "pmem", "dm-", "md", "bcache", "drbd", "nullb"];
 
 /// What the user asks for.
 pub struct Wanted<'a> {
@@ -75,7 +72,7 @@ impl Scope {
             application: wanted.application,
             device: wanted.device,
             only_device: only_device(target.as_ref().map(|(_, metadata)| metadata), device),
-            disks: facts.devices.values().filter_map(|facts| disk(facts, device)).collect(),
+            disks: facts.devices.values().filter_map(|facts| Disk::from_facts(facts, device)).collect(),
             only_these_disks: target.is_some(),
         };
         Ok(Scope { settings, naming })
@@ -99,26 +96,7 @@ fn only_device(metadata: Option<&fs::Metadata>, device: Option<(u32, u32)>) -> O
 
 fn mount_point(mount: &host::Mount) -> Option<MountPoint> {
     (mount.root == "/").then_some(())?;
-    Some(MountPoint { number: parse(&mount.dev)?, path: mount.point.clone() })
-}
-
-fn parse(number: &str) -> Option<(u32, u32)> {
-    let (major, minor) = number.split_once(':')?;
-    Some((major.parse().ok()?, minor.parse().ok()?))
-}
-
-fn disk(facts: &DeviceFacts, device: Option<(u32, u32)>) -> Option<Disk> {
-    if matches!(facts.kind, DeviceKind::Partition) {
-        return None;
-    }
-    let number = parse(&facts.dev)?;
-    let has_none = WITHOUT_REQUESTS.iter().any(|start| facts.name.starts_with(start));
-    Some(Disk {
-        path: format!("/dev/{}", facts.name.replace('!', "/")),
-        number,
-        size: facts.size.0,
-        by_bios: has_none && (facts.below.is_empty() || device == Some(number)),
-    })
+    Some(MountPoint { number: parse_number(&mount.dev)?, path: mount.point.clone() })
 }
 
 fn who(wanted: &Wanted<'_>, host: &Host) -> Result<Who> {

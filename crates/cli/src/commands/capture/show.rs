@@ -111,15 +111,11 @@ fn as_text(trace: &AnyTrace<impl std::io::BufRead>, summary: &Summary, most: usi
 }
 
 fn sizes(text: &mut String, summary: &Summary) {
-    let all: u64 = summary.sizes.values().sum::<u64>() + summary.other_sizes;
-    let mut sizes: Vec<(&u64, &u64)> = summary.sizes.iter().collect();
-    sizes.sort_by_key(|(size, count)| (std::cmp::Reverse(**count), **size));
-    let shown: Vec<String> = sizes
-        .iter()
+    let shown: Vec<String> = summary
+        .size_shares()
+        .into_iter()
         .take(6)
-        .map(|(size, count)| {
-            format!("{} {}", human::exact_size(**size), human::percent(**count as f64 / all as f64))
-        })
+        .map(|(size, share)| format!("{} {}", human::exact_size(size), human::percent(share)))
         .collect();
     if !shown.is_empty() {
         let _ = writeln!(text, "sizes        {}", shown.join(", "));
@@ -129,14 +125,11 @@ fn sizes(text: &mut String, summary: &Summary) {
 /// The mean time and the share of sequential I/O of some events.
 fn details(counts: &Counts) -> String {
     let mut text = String::new();
-    let transfers = counts.of(Operation::Read) + counts.of(Operation::Write);
-    if transfers > 0 {
-        let share = human::percent(counts.sequential as f64 / transfers as f64);
-        let _ = write!(text, "; {share} sequential");
-    }
-    if counts.direct > 0 {
-        let share = human::percent(counts.direct as f64 / transfers as f64);
-        let _ = write!(text, ", {share} direct");
+    if let Some((sequential, direct)) = counts.transfer_shares() {
+        let _ = write!(text, "; {} sequential", human::percent(sequential));
+        if direct > 0.0 {
+            let _ = write!(text, ", {} direct", human::percent(direct));
+        }
     }
     if let Some(mean) = counts.mean_ns() {
         let _ = write!(text, "; mean {}", human::time(mean as f64));
@@ -148,13 +141,7 @@ fn details(counts: &Counts) -> String {
 }
 
 fn files(text: &mut String, summary: &Summary, most: usize) {
-    let mut files: Vec<&FileCounts> = summary.files.iter().collect();
-    let weight = |file: &FileCounts| {
-        let counts = [&file.application, &file.device];
-        counts
-            .map(|counts| (counts.read_bytes.saturating_add(counts.written_bytes), counts.events()))
-    };
-    files.sort_by_key(|file| (std::cmp::Reverse(weight(file)), file.file.number));
+    let files = summary.files_by_bytes();
     if !files.is_empty() {
         let _ = writeln!(text, "\nFiles and devices");
     }
@@ -178,15 +165,14 @@ fn files(text: &mut String, summary: &Summary, most: usize) {
 }
 
 fn threads(text: &mut String, summary: &Summary, most: usize) {
-    let mut threads: Vec<_> = summary.threads.iter().collect();
-    threads.sort_by_key(|it| (std::cmp::Reverse(it.counts.events()), it.thread.number));
+    let threads = summary.threads_by_events();
     if !threads.is_empty() {
         let _ = writeln!(text, "\nThreads");
     }
-    for it in threads.iter().take(most) {
-        let name = report::style::printable(&it.thread.name);
-        let (thread, process) = (it.thread.thread, it.thread.process);
-        let what = operations(&it.counts);
+    for counted in threads.iter().take(most) {
+        let name = report::style::printable(&counted.thread.name);
+        let (thread, process) = (counted.thread.thread, counted.thread.process);
+        let what = operations(&counted.counts);
         let _ = writeln!(text, "  {name} (thread {thread} of process {process}): {what}");
     }
     more(text, threads.len(), most);
@@ -243,14 +229,14 @@ fn counts_json(counts: &Counts) -> Value {
 
 fn as_json(trace: &AnyTrace<impl std::io::BufRead>, summary: &Summary) -> Value {
     let header = trace.header();
-    let file = |it: &FileCounts| {
+    let file = |counted: &FileCounts| {
         json!({
-            "name": it.file.name,
-            "size": it.file.size,
-            "device": it.file.device.map(|(major, minor)| format!("{major}:{minor}")),
-            "application": counts_json(&it.application),
-            "requests": counts_json(&it.device),
-            "contents": it.contents.map(|contents| json!({
+            "name": counted.file.name,
+            "size": counted.file.size,
+            "device": counted.file.device.map(|(major, minor)| format!("{major}:{minor}")),
+            "application": counts_json(&counted.application),
+            "requests": counts_json(&counted.device),
+            "contents": counted.contents.map(|contents| json!({
                 "blocks": contents.blocks,
                 "compressible": f64::from(contents.compressible) / 1000.0,
                 "duplicate": f64::from(contents.duplicate) / 1000.0,
@@ -271,11 +257,11 @@ fn as_json(trace: &AnyTrace<impl std::io::BufRead>, summary: &Summary) -> Value 
         "device": counts_json(&summary.device),
         "sizes": summary.sizes.iter().map(|(size, count)| json!([size, count])).collect::<Vec<_>>(),
         "files": summary.files.iter().map(file).collect::<Vec<_>>(),
-        "threads": summary.threads.iter().map(|it| json!({
-            "name": it.thread.name,
-            "thread": it.thread.thread,
-            "process": it.thread.process,
-            "counts": counts_json(&it.counts),
+        "threads": summary.threads.iter().map(|counted| json!({
+            "name": counted.thread.name,
+            "thread": counted.thread.thread,
+            "process": counted.thread.process,
+            "counts": counts_json(&counted.counts),
         })).collect::<Vec<_>>(),
         "timeline": {
             "step_ns": summary.step_ns,
