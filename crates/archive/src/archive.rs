@@ -100,7 +100,7 @@ impl Archive {
     }
 
     /// Adds a message (see [`Archive::messages`]).
-    pub(crate) fn say(&mut self, message: String) {
+    pub(crate) fn add_message(&mut self, message: String) {
         self.messages.push(message);
     }
 

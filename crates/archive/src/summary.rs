@@ -30,7 +30,7 @@ impl Summary {
     /// From a record and its judgement.
     pub fn new(record: &RunRecord, judged: &Judged) -> Summary {
         let figures = Measure::every().into_iter().filter_map(|measure| {
-            let value = measure.of(record).filter(|value| value.is_finite())?;
+            let value = measure.value(record).filter(|value| value.is_finite())?;
             Some((measure.name(), value))
         });
         let words = |verdict: &Verdict| (verdict.limit.name(), verdict.confidence.name());

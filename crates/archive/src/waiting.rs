@@ -32,7 +32,7 @@ impl Archive {
             Err(error) => format!("runs still wait in {}: {error}", path.display()),
         };
         let text = format!("{}: {said}", self.path().display());
-        self.say(text);
+        self.add_message(text);
     }
 
     fn waiting_file(&self) -> Option<PathBuf> {

@@ -16,7 +16,7 @@ const TURNED_WIDTH: f64 = 16.0;
 const TURNED: f64 = -35.0;
 
 /// The layout of the labels of a horizontal axis.
-pub(crate) struct Below {
+pub(crate) struct LabelLayout {
     pub is_turned: bool,
     /// Of how many labels one is written.
     pub every: usize,
@@ -26,24 +26,24 @@ pub(crate) struct Below {
     pub reach: f64,
 }
 
-impl Below {
+impl LabelLayout {
     /// The layout for an axis with this room for each value.
-    pub(crate) fn of(axis: &Axis, room: f64) -> Below {
+    pub(crate) fn new(axis: &Axis, room: f64) -> LabelLayout {
         let widest = crate::frame::widest(axis.ticks.iter().map(|tick| &*tick.text), TICK);
         if widest + APART <= room {
-            return Below { is_turned: false, every: 1, height: BELOW, reach: widest / 2.0 };
+            return LabelLayout { is_turned: false, every: 1, height: BELOW, reach: widest / 2.0 };
         }
         // Some numbers can be left out, names cannot.
         let numbers = axis.ticks.iter().all(|tick| tick.number.is_some());
         let most = if numbers { widest + APART } else { TURNED_WIDTH };
         let every = (most / room.max(0.1)).ceil().max(1.0) as usize;
         match numbers {
-            true => Below { is_turned: false, every, height: BELOW, reach: widest / 2.0 },
+            true => LabelLayout { is_turned: false, every, height: BELOW, reach: widest / 2.0 },
             false => {
                 let (sine, cosine) = TURNED.to_radians().sin_cos();
                 let length = widest.min(LONGEST);
                 let height = BELOW + length * sine.abs();
-                Below { is_turned: true, every, height, reach: length * cosine }
+                LabelLayout { is_turned: true, every, height, reach: length * cosine }
             }
         }
     }
@@ -53,7 +53,7 @@ impl Below {
 const LONGEST: f64 = 150.0;
 
 /// Writes the values of an axis below an area, at these places (0 to 1 of its width), and its name.
-pub(crate) fn below(picture: &mut Picture, area: &Area, axis: &Axis, places: &[f64], set: &Below) {
+pub(crate) fn draw_labels(picture: &mut Picture, area: &Area, axis: &Axis, places: &[f64], set: &LabelLayout) {
     for (tick, place) in axis.ticks.iter().zip(places).step_by(set.every) {
         let (x, y) = (area.left + place * area.width, area.bottom() + 17.0);
         let text = match set.is_turned {

@@ -1,6 +1,6 @@
 //! Bar charts, with error bars for intervals.
 
-use crate::axes::{self, Below};
+use crate::axes::{self, LabelLayout};
 use crate::colour::{HATCH, INK, series as series_colour};
 use crate::data::{Axis, Point, Quantity, Series, Words};
 use crate::frame::{self, FOOT, HEAD, MARGIN, SMALL, TICK};
@@ -20,24 +20,24 @@ pub fn bars(words: &Words, x: &Axis, quantity: &Quantity, series: &[Series]) -> 
     let count = x.ticks.len();
     let all = series.iter().flat_map(|series| (0..count).map(|index| series.at(index)));
     let all: Vec<_> = all.collect();
-    let scale = Scale::of(all.iter(), quantity.unit, Use::Lengths);
+    let scale = Scale::from_points(all.iter(), quantity.unit, Use::Lengths);
     let names = names_width(series.iter().map(|s| &*s.name), NAMES);
     let total = (count * series.len().max(1)).max(1) as f64;
     let width = ((760.0 / total).clamp(BAR.0, BAR.1) * total).max(520.0);
     let room = width / count.max(1) as f64;
-    let below = Below::of(x, room);
-    let left = MARGIN + axes::figures_width(&scale).max(below.reach - room / 2.0);
+    let labels = LabelLayout::new(x, room);
+    let left = MARGIN + axes::figures_width(&scale).max(labels.reach - room / 2.0);
     let height = HEIGHT.max(HEAD + FOOT + axes::BELOW + series.len() as f64 * NAME_HEIGHT)
         - HEAD
         - FOOT
         - axes::BELOW
         - legend::MARKS_HEIGHT;
     let area = Area { left, top: HEAD, width, height };
-    let height = area.bottom() + below.height + legend::MARKS_HEIGHT + FOOT;
+    let height = area.bottom() + labels.height + legend::MARKS_HEIGHT + FOOT;
     let mut picture = frame::picture(words, area.right() + names + MARGIN, height);
     axes::upright(&mut picture, &area, &scale, &quantity.name);
     let centres: Vec<f64> = (0..count).map(|i| (i as f64 + 0.5) / count as f64).collect();
-    axes::below(&mut picture, &area, x, &centres, &below);
+    axes::draw_labels(&mut picture, &area, x, &centres, &labels);
     let interval_at = interval_at(&all, &scale, room * FILLED / series.len().max(1) as f64);
     let drawn = Drawn { x, series, scale: &scale, area: &area, interval_at };
     (0..count).for_each(|index| drawn.group(&mut picture, index));

@@ -5,13 +5,13 @@
 use std::sync::LazyLock;
 use ttf_parser::{Face, GlyphId, OutlineBuilder};
 
-static REGULAR: LazyLock<Face> = LazyLock::new(|| face(bytes(false)));
-static BOLD: LazyLock<Face> = LazyLock::new(|| face(bytes(true)));
+static REGULAR: LazyLock<Face> = LazyLock::new(|| parse(bytes(false)));
+static BOLD: LazyLock<Face> = LazyLock::new(|| parse(bytes(true)));
 
 /// The replacement for letters that the font lacks.
 const UNKNOWN: char = '\u{fffd}';
 
-fn face(bytes: &'static [u8]) -> Face<'static> {
+fn parse(bytes: &'static [u8]) -> Face<'static> {
     Face::parse(bytes, 0).expect("the font that is part of the program is a font")
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct Metrics {
 
 /// The extent of the letters of the font.
 pub(crate) fn metrics(is_bold: bool) -> Metrics {
-    let face = of(is_bold);
+    let face = face(is_bold);
     let scaled = |units: i16| f32::from(units) * 1000.0 / f32::from(face.units_per_em());
     let bounds = face.global_bounding_box();
     Metrics {
@@ -45,10 +45,10 @@ pub(crate) fn metrics(is_bold: bool) -> Metrics {
 
 /// The glyph index of a letter.
 pub(crate) fn glyph_of(letter: char, is_bold: bool) -> u16 {
-    glyph(of(is_bold), letter).0
+    glyph(face(is_bold), letter).0
 }
 
-fn of(is_bold: bool) -> &'static Face<'static> {
+fn face(is_bold: bool) -> &'static Face<'static> {
     if is_bold { &BOLD } else { &REGULAR }
 }
 
@@ -62,7 +62,7 @@ fn advance(face: &Face, glyph: GlyphId) -> f64 {
 
 /// The width of a text in pixels.
 pub(crate) fn width(text: &str, size: f64, is_bold: bool) -> f64 {
-    let face = of(is_bold);
+    let face = face(is_bold);
     text.chars().map(|letter| advance(face, glyph(face, letter))).sum::<f64>() * size
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn outline<B: OutlineBuilder>(
     mut pen: impl FnMut(f64, f64) -> B,
     mut drawn: impl FnMut(B),
 ) {
-    let face = of(is_bold);
+    let face = face(is_bold);
     let scale = size / f64::from(face.units_per_em());
     let mut along = 0.0;
     for letter in text.chars() {
@@ -104,7 +104,7 @@ mod tests {
     fn every_letter_that_is_needed_is_there() {
         let needed = (' '..='~').chain("µ±×–—…≤≥−éüßαωЖя".chars());
         for letter in needed {
-            for face in [of(false), of(true)] {
+            for face in [face(false), face(true)] {
                 assert!(face.glyph_index(letter).is_some(), "{letter}");
             }
         }

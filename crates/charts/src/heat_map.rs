@@ -1,6 +1,6 @@
 //! Heat maps: a field as coloured cells with their figures.
 
-use crate::axes::{self, Below};
+use crate::axes::{self, LabelLayout};
 use crate::colour::{HATCH, INK, PAPER, viridis};
 use crate::data::{Axis, Field, Point, Quantity, Words, all_points};
 use crate::font;
@@ -24,7 +24,7 @@ pub fn heat_map(
     fields: &[Field],
 ) -> Picture {
     let all = all_points(x, y, fields);
-    let scale = Scale::of(all.iter(), quantity.unit, Use::Colours);
+    let scale = Scale::from_points(all.iter(), quantity.unit, Use::Colours);
     let sheet = Sheet::new(x, y, fields.len());
     let size = size(&scale, &all, sheet.field.0 / x.ticks.len().max(1) as f64);
     let mut picture = frame::picture(words, sheet.width(), sheet.height());
@@ -38,7 +38,7 @@ pub fn heat_map(
         drawing.cells(&mut picture, &area);
         let centres = |count: usize| (0..count).map(|i| (i as f64 + 0.5) / count as f64).collect();
         let centres_x: Vec<f64> = centres(x.ticks.len());
-        axes::below(&mut picture, &area, x, &centres_x, &sheet.below);
+        axes::draw_labels(&mut picture, &area, x, &centres_x, &sheet.labels);
         drawing.rows(&mut picture, &area);
         axes::beside(&mut picture, &area, &y.label, axes::ticks_width(y) + 22.0);
     }
@@ -64,7 +64,7 @@ struct Sheet {
     name: f64,
     /// Width and height of a field.
     field: (f64, f64),
-    below: Below,
+    labels: LabelLayout,
 }
 
 impl Sheet {
@@ -77,14 +77,14 @@ impl Sheet {
         let width = share(760.0 / columns as f64, x.ticks.len(), 20.0, 104.0).max(220.0);
         let height = share(380.0, y.ticks.len(), 20.0, 48.0).max(96.0);
         let room = width / x.ticks.len().max(1) as f64;
-        let below = Below::of(x, room);
+        let labels = LabelLayout::new(x, room);
         Sheet {
             count: count.max(1),
             columns,
-            left: (axes::ticks_width(y) + 44.0).max(below.reach - room / 2.0 + MARGIN),
+            left: (axes::ticks_width(y) + 44.0).max(labels.reach - room / 2.0 + MARGIN),
             name: if count > 1 { NAME } else { 0.0 },
             field: (width, height),
-            below,
+            labels,
         }
     }
 
@@ -97,7 +97,7 @@ impl Sheet {
         let (width, height) = self.field;
         Area {
             left: self.left + column * (width + self.left + GAP - MARGIN),
-            top: HEAD + self.name + row * (height + self.below.height + self.name),
+            top: HEAD + self.name + row * (height + self.labels.height + self.name),
             width,
             height,
         }
@@ -113,7 +113,7 @@ impl Sheet {
 
     fn height(&self) -> f64 {
         let last = self.area((self.rows() - 1) * self.columns);
-        last.bottom() + self.below.height + legend::MARKS_HEIGHT + FOOT
+        last.bottom() + self.labels.height + legend::MARKS_HEIGHT + FOOT
     }
 }
 

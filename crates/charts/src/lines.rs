@@ -1,6 +1,6 @@
 //! Line charts, with bands for intervals.
 
-use crate::axes::{self, Below};
+use crate::axes::{self, LabelLayout};
 use crate::colour::{INK, PAPER, series as series_colour};
 use crate::data::{Axis, Quantity, Series, Words};
 use crate::frame::{self, FOOT, HEAD, MARGIN, TICK};
@@ -23,25 +23,25 @@ pub fn lines(words: &Words, x: &Axis, quantity: &Quantity, series: &[Series]) ->
     let count = x.ticks.len();
     let all = series.iter().flat_map(|series| (0..count).map(|index| series.at(index)));
     let all: Vec<_> = all.collect();
-    let scale = Scale::of(all.iter(), quantity.unit, Use::Places);
+    let scale = Scale::from_points(all.iter(), quantity.unit, Use::Places);
     let names = names_width(series.iter().map(|s| &*s.name), NAMES);
     let places: Vec<f64> =
         places(x).iter().map(|place| INSET + place * (1.0 - 2.0 * INSET)).collect();
     let closest = places.windows(2).map(|pair| pair[1] - pair[0]).fold(1.0, f64::min);
     let figures = MARGIN + axes::figures_width(&scale);
-    let below = Below::of(x, closest * (WIDTH - figures - MARGIN - names));
-    let left = figures.max(MARGIN + below.reach);
+    let labels = LabelLayout::new(x, closest * (WIDTH - figures - MARGIN - names));
+    let left = figures.max(MARGIN + labels.reach);
     let width = WIDTH - left - MARGIN - names;
     let height = HEIGHT.max(HEAD + FOOT + axes::BELOW + series.len() as f64 * NAME_HEIGHT);
     let marks_height = legend::MARKS_HEIGHT;
     let area =
         Area { left, top: HEAD, width, height: height - HEAD - axes::BELOW - FOOT - marks_height };
-    let height = area.bottom() + below.height + marks_height + FOOT;
+    let height = area.bottom() + labels.height + marks_height + FOOT;
     let mut picture = frame::picture(words, WIDTH, height);
     axes::upright(&mut picture, &area, &scale, &quantity.name);
     axes::guides(&mut picture, &area, &places);
     axes::base(&mut picture, &area);
-    axes::below(&mut picture, &area, x, &places, &below);
+    axes::draw_labels(&mut picture, &area, x, &places, &labels);
     let drawn = Drawn { x, scale: &scale, area: &area, places: &places, count: series.len() };
     for (index, series) in series.iter().enumerate() {
         drawn.band(&mut picture, index, series);

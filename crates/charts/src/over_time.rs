@@ -89,7 +89,7 @@ pub struct Column {
 pub fn over_time(words: &Words, marks: &Marks, quantity: &Quantity, traces: &[Trace]) -> Picture {
     let points: Vec<Point> =
         traces.iter().flat_map(|t| &t.points).map(|(_, value)| Point::value(*value)).collect();
-    let scale = Scale::of(points.iter(), quantity.unit, Use::Places);
+    let scale = Scale::from_points(points.iter(), quantity.unit, Use::Places);
     let names = names_width(traces.iter().map(|t| &*t.name), NAMES);
     let height = HEIGHT.max(traces.len() as f64 * NAME_HEIGHT);
     let y = (&scale, quantity.unit);
@@ -132,7 +132,7 @@ pub fn spread_over_time(
     let mut sheet = Sheet::new(words, marks, y, legend::COLOURS_WIDTH, HEIGHT + 30.0);
     let cells = cells(columns, &scale, marks.shown);
     let shares: Vec<Point> = cells.iter().map(|cell| Point::value(cell.share * 100.0)).collect();
-    let colours = Scale::of(shares.iter(), Unit::Percent, Use::Colours);
+    let colours = Scale::from_points(shares.iter(), Unit::Percent, Use::Colours);
     axes::upright(&mut sheet.picture, &sheet.area, &scale, &quantity.name);
     sheet.time_axis(marks);
     sheet.cells(&cells, &colours);
@@ -209,7 +209,7 @@ impl Sheet {
     }
 
     fn time_axis(&mut self, marks: &Marks) {
-        let ticks = TimeTicks::of(marks.shown);
+        let ticks = TimeTicks::new(marks.shown);
         let places: Vec<f64> = ticks.at.iter().map(|at| self.place(*at)).collect();
         axes::guides(&mut self.picture, &self.area, &places);
         axes::base(&mut self.picture, &self.area);
@@ -356,7 +356,7 @@ struct TimeTicks {
 }
 
 impl TimeTicks {
-    fn of(shown: Stretch) -> TimeTicks {
+    fn new(shown: Stretch) -> TimeTicks {
         const MOST: f64 = 9.0;
         let length = (shown.to - shown.from).max(1e-9);
         let (unit, size) = match length {
@@ -442,7 +442,7 @@ mod tests {
 
     #[test]
     fn time_is_shown_in_a_unit_that_suits_it() {
-        let unit = |to| TimeTicks::of(Stretch { from: 0.0, to });
+        let unit = |to| TimeTicks::new(Stretch { from: 0.0, to });
         for (to, name) in [(0.2, "ms"), (60.0, "s"), (600.0, "min"), (86_400.0, "h")] {
             let ticks = unit(to);
             assert_eq!(ticks.unit, name);

@@ -1,6 +1,6 @@
 //! Percentile curves, with the high percentiles spread out.
 
-use crate::axes::{self, Below};
+use crate::axes::{self, LabelLayout};
 use crate::colour::series as series_colour;
 use crate::data::{Axis, Quantity, Tick, Words};
 use crate::frame::{self, FOOT, HEAD, MARGIN};
@@ -41,7 +41,7 @@ pub fn percentile_curves(
     let left = MARGIN + axes::figures_width(&scale);
     let height = HEIGHT.max(curves.len() as f64 * NAME_HEIGHT);
     let area = Area { left, top: HEAD, width: WIDTH - left - names - MARGIN, height };
-    let below = Below { is_turned: false, every: 1, height: axes::BELOW, reach: 0.0 };
+    let labels = LabelLayout { is_turned: false, every: 1, height: axes::BELOW, reach: 0.0 };
     let bottom = area.bottom() + axes::BELOW + legend::MARKS_HEIGHT + FOOT;
     let mut picture = frame::picture(words, WIDTH, bottom);
     let places: Vec<f64> =
@@ -49,7 +49,7 @@ pub fn percentile_curves(
     axes::upright(&mut picture, &area, &scale, &quantity.name);
     axes::guides(&mut picture, &area, &places);
     axes::base(&mut picture, &area);
-    axes::below(&mut picture, &area, &axis, &places, &below);
+    axes::draw_labels(&mut picture, &area, &axis, &places, &labels);
     let x = ReadableAxis { kind: "nines", from: 0.0, to: end, unit: "%" };
     picture.plot = Some(Plot { area, x, y: scale.readable(quantity.unit) });
     let drawn = Drawn { area: &area, scale: &scale, end, count: curves.len() };

@@ -34,7 +34,7 @@ pub(crate) enum Use {
 
 impl Scale {
     /// A scale for all figures, and for their intervals if they are drawn.
-    pub(crate) fn of<'a>(
+    pub(crate) fn from_points<'a>(
         points: impl Iterator<Item = &'a Point> + Clone,
         unit: Unit,
         used: Use,
@@ -170,39 +170,43 @@ mod tests {
     use super::*;
     use crate::testing::axis;
 
-    fn of(values: &[f64], used: Use) -> Scale {
+    fn scale_of(values: &[f64], used: Use) -> Scale {
         let points: Vec<Point> = values.iter().map(|value| Point::value(*value)).collect();
-        Scale::of(points.iter(), Unit::PerSecond, used)
+        Scale::from_points(points.iter(), Unit::PerSecond, used)
     }
 
     #[test]
     fn scales_hold_their_figures_between_round_ends() {
-        let scale = of(&[3_000.0, 46_000.0], Use::Places);
+        let scale = scale_of(&[3_000.0, 46_000.0], Use::Places);
         assert_eq!(scale.ticks, [0.0, 10e3, 20e3, 30e3, 40e3, 50e3]);
         assert_eq!((scale.at(0.0), scale.at(25e3), scale.at(50e3)), (0.0, 0.5, 1.0));
         assert_eq!(scale.label("IOPS"), "IOPS (k/s)");
-        assert_eq!(of(&[], Use::Places).ticks.first(), Some(&0.0), "nothing is no reason to fail");
-        assert_eq!(of(&[0.0], Use::Lengths).at(0.0), 0.0);
+        assert_eq!(
+            scale_of(&[], Use::Places).ticks.first(),
+            Some(&0.0),
+            "nothing is no reason to fail"
+        );
+        assert_eq!(scale_of(&[0.0], Use::Lengths).at(0.0), 0.0);
     }
 
     #[test]
     fn figures_far_apart_are_logarithmic_where_no_lengths_are_compared() {
-        let scale = of(&[90.0, 70_000.0], Use::Places);
+        let scale = scale_of(&[90.0, 70_000.0], Use::Places);
         assert!(scale.is_log && scale.label("IOPS").ends_with("log scale)"));
         assert_eq!((scale.ticks.first(), scale.ticks.last()), (Some(&30.0), Some(&100e3)));
         assert!((scale.at(3e3) - scale.at(300.0) - (scale.at(30e3) - scale.at(3e3))).abs() < 1e-9);
-        assert!(!of(&[90.0, 70_000.0], Use::Lengths).is_log);
-        assert!(!of(&[0.0, 70_000.0], Use::Places).is_log, "0 has no logarithm");
+        assert!(!scale_of(&[90.0, 70_000.0], Use::Lengths).is_log);
+        assert!(!scale_of(&[0.0, 70_000.0], Use::Places).is_log, "0 has no logarithm");
     }
 
     #[test]
     fn intervals_are_held_but_not_at_any_price() {
         let with = |low, high| {
             let point = Point::Known { value: 100.0, interval: Some((low, high)) };
-            Scale::of([point].iter(), Unit::PerSecond, Use::Places)
+            Scale::from_points([point].iter(), Unit::PerSecond, Use::Places)
         };
         let coloured = Point::Known { value: 100.0, interval: Some((0.0, 900.0)) };
-        let coloured = Scale::of([coloured].iter(), Unit::PerSecond, Use::Colours);
+        let coloured = Scale::from_points([coloured].iter(), Unit::PerSecond, Use::Colours);
         assert_eq!(coloured.at(100.0), 1.0, "no interval takes colours away");
         assert!(*with(80.0, 120.0).ticks.last().unwrap() >= 120.0);
         assert!(*with(-1e9, 1e9).ticks.last().unwrap() <= 250.0);

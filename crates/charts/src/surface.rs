@@ -30,7 +30,7 @@ pub fn surface(
     fields: &[Field],
 ) -> Picture {
     let all = all_points(x, y, fields);
-    let scale = Scale::of(all.iter(), quantity.unit, Use::Places);
+    let scale = Scale::from_points(all.iter(), quantity.unit, Use::Places);
     let land = Surfaces::new(x, y, fields, &scale);
     let (width, height) = land.view.extent();
     let mut picture = frame::picture(

@@ -1,12 +1,12 @@
 //! Errors of commands: how they are printed, and the exit code of each.
 
 use crate::exit;
-use crate::output::say;
+use crate::output::write_stderr;
 use runner::{Refusal, RefusalKind, describe};
 
 /// Prints an error and returns its exit code.
 pub fn fail(error: &anyhow::Error) -> u8 {
-    say(&format!("fathom: error: {}\n", describe(error)));
+    write_stderr(&format!("fathom: error: {}\n", describe(error)));
     exit_code(error)
 }
 

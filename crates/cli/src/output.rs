@@ -92,7 +92,7 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), String> {
 }
 
 /// Writes text that is not part of the report to standard error. Errors are ignored.
-pub fn say(text: &str) {
+pub fn write_stderr(text: &str) {
     if !hold_back(Stream::Err, text) {
         let _ = io::stderr().lock().write_all(text.as_bytes());
     }
@@ -154,7 +154,7 @@ impl Drop for HeldOutput {
         let texts = held().take().unwrap_or_default();
         for (stream, text) in texts {
             match stream {
-                Stream::Err => say(&text),
+                Stream::Err => write_stderr(&text),
                 // The next write of the report returns the error.
                 Stream::Out => drop(Output::Stdout.write(&text)),
             }
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn text_is_held_back_and_returned_once() {
         let mut holding = hold();
-        say("one\n");
+        write_stderr("one\n");
         Output::Stdout.write("two\n").unwrap();
         let expected = [(Stream::Err, "one\n".to_owned()), (Stream::Out, "two\n".to_owned())];
         assert_eq!(holding.take_new(), expected);

@@ -6,7 +6,7 @@ mod progress;
 pub mod scratch;
 
 use crate::exit;
-use crate::output::say;
+use crate::output::write_stderr;
 use crate::ranks;
 use anyhow::{Context, Result};
 use archive::{ArchiveError, Choice, Location};
@@ -121,18 +121,18 @@ impl SuiteObserver for SuiteLog<'_> {
             |message: &&Message| message.severity >= Severity::Warning && !self.options.quiet;
         for message in messages.iter().filter(is_shown) {
             if !self.shown.contains(&message.text) {
-                self.progress.say(&message.text.in_terms(&self.options.terminology));
+                self.progress.print(&message.text.in_terms(&self.options.terminology));
                 self.shown.push(message.text.clone());
             }
         }
     }
 
     fn line(&mut self, text: &str) {
-        self.progress.say(text);
+        self.progress.print(text);
     }
 
     fn stopping(&mut self, signal: i32) {
-        self.progress.say(&format!(
+        self.progress.print(&format!(
             "ending on signal {signal}; a second one ends it at once{}",
             self.options.left_behind
         ));
@@ -164,7 +164,7 @@ pub fn invocation(step: &Step, runner: &Runner, options: &SuiteOptions) -> Resul
 /// Writes the file of `--record`. Returns where the runs were saved.
 pub fn save(archive: &mut RunArchive, set: &RecordSet) -> SavedTo {
     let saved = archive.save(set);
-    say(&archive.take_notes());
+    write_stderr(&archive.take_notes());
     saved
 }
 

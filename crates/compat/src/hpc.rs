@@ -466,7 +466,7 @@ pub struct Statistics {
 
 impl Statistics {
     /// Those of some values.
-    pub fn of(values: &[f64]) -> Statistics {
+    pub fn from_values(values: &[f64]) -> Statistics {
         let count = values.len().max(1) as f64;
         // The sum of no values is -0.0.
         let mean = values.iter().sum::<f64>() / count + 0.0;
@@ -583,9 +583,9 @@ pub(crate) mod tests {
 
     #[test]
     fn the_deviation_is_that_of_the_population() {
-        let found = Statistics::of(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]);
+        let found = Statistics::from_values(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]);
         let expected = Statistics { max: 9.0, min: 2.0, mean: 5.0, deviation: 2.0 };
         assert_eq!(found, expected);
-        assert_eq!(Statistics::of(&[]), Statistics::default());
+        assert_eq!(Statistics::from_values(&[]), Statistics::default());
     }
 }

@@ -74,7 +74,8 @@ impl Crowd {
 
     /// The part of a rank below rank 0 has a row for each rank of its branch.
     fn gather(&mut self, rank: u32, gather: &Gather) {
-        let top = Place::of(0, self.size, &[]).unwrap_or_else(|| panic!("rank 0 has no place"));
+        let top =
+            Place::of_rank(0, self.size, &[]).unwrap_or_else(|| panic!("rank 0 has no place"));
         if !top.children.contains(&rank) {
             return;
         }

@@ -27,7 +27,7 @@ impl Lead<'_> {
         } else {
             for rank in &wanted {
                 let gather = self.for_rank(&gather, *rank);
-                self.tell(*rank, &Message::Gather(Box::new(gather)))?;
+                self.send(*rank, &Message::Gather(Box::new(gather)))?;
             }
             self.receive(&mut part, &wanted, limit)?;
             let missing = missing(&part, &wanted);
@@ -112,7 +112,7 @@ impl Lead<'_> {
     ) -> Result<(), String> {
         for rank in ranks {
             let gather = self.for_rank(gather, *rank);
-            self.tell(*rank, &Message::Resend(Box::new(gather)))?;
+            self.send(*rank, &Message::Resend(Box::new(gather)))?;
         }
         self.receive(part, ranks, limit)
     }

@@ -244,7 +244,7 @@ impl<'a> Lead<'a> {
         for number in 1..self.ranks.len() {
             let assignment = task.assignment(number as u32);
             if let Some(assignment) = assignment.filter(|_| self.ranks[number].lost.is_none()) {
-                self.tell(number, &Message::Task(assignment))?;
+                self.send(number, &Message::Task(assignment))?;
             }
         }
         Ok(())
@@ -255,7 +255,7 @@ impl<'a> Lead<'a> {
         let are_all_here = self.ranks.iter().all(|rank| rank.lost.is_none());
         let others = (1..self.ranks.len()).filter(|rank| self.ranks[*rank].lost.is_none());
         for rank in others.collect::<Vec<_>>() {
-            self.tell(rank, &Message::Bye(are_all_here))?;
+            self.send(rank, &Message::Bye(are_all_here))?;
         }
         let limit = if are_all_here { DRAIN_MAX } else { HASTE };
         drain(self.exchange, limit);
@@ -265,7 +265,7 @@ impl<'a> Lead<'a> {
         })
     }
 
-    pub fn tell(&mut self, rank: usize, message: &Message) -> Result<(), String> {
+    pub fn send(&mut self, rank: usize, message: &Message) -> Result<(), String> {
         self.exchange.send(rank as u32, message.to_bytes(self.round))
     }
 
@@ -359,7 +359,7 @@ impl<'a> Lead<'a> {
         self.ranks[0].liveness.progress(progress, self.signed);
         for rank in 1..self.ranks.len() {
             if self.ranks[rank].lost.is_none() {
-                self.tell(rank, &Message::Alive)?;
+                self.send(rank, &Message::Alive)?;
             }
         }
         Ok(())
@@ -406,7 +406,7 @@ impl<'a> Lead<'a> {
         self.stopped = Some(Instant::now());
         for rank in 1..self.ranks.len() {
             if self.ranks[rank].lost.is_none() {
-                self.tell(rank, &Message::Stop(signal))?;
+                self.send(rank, &Message::Stop(signal))?;
             }
         }
         Ok(())
@@ -506,7 +506,7 @@ impl<'a> Lead<'a> {
             let beside = std::mem::take(&mut rank.beside);
             match number {
                 0 => drop(self.events.send(Event::Orders(Orders::Run(beside)))),
-                _ => self.tell(number, &Message::Begin(beside))?,
+                _ => self.send(number, &Message::Begin(beside))?,
             }
         }
         Ok(())
@@ -534,7 +534,7 @@ impl<'a> Lead<'a> {
                     at.zip(before).map(|(at, before)| at.saturating_add_signed(before.ahead))
                 }
             };
-            self.tell(number, &Message::Release(next, own))?;
+            self.send(number, &Message::Release(next, own))?;
         }
         let instant = at.map(|at| instant_of(self.exchange, at));
         self.shared.release(next, instant);

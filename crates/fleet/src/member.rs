@@ -83,7 +83,7 @@ impl<'a> Member<'a> {
     /// # Errors
     /// When rank 0 is gone.
     pub fn run(mut self) -> Result<Farewell, String> {
-        self.tell(&Message::Hello(Hello::from(&self.settings.host)))?;
+        self.send(&Message::Hello(Hello::from(&self.settings.host)))?;
         loop {
             while let Some((from, bytes)) = self.exchange.receive()? {
                 let Ok((round, message)) = Message::of_bytes(&bytes) else { continue };
@@ -132,7 +132,7 @@ impl<'a> Member<'a> {
         let _ = self.events.send(Event::Task(task));
     }
 
-    fn tell(&mut self, message: &Message) -> Result<(), String> {
+    fn send(&mut self, message: &Message) -> Result<(), String> {
         self.exchange.send(0, message.to_bytes(self.round))
     }
 
@@ -141,7 +141,7 @@ impl<'a> Member<'a> {
             Message::Ping(number) => {
                 let now = self.exchange.now();
                 self.attentive_until = Instant::now() + ATTENTIVE;
-                self.tell(&Message::Pong(number, now))?;
+                self.send(&Message::Pong(number, now))?;
             }
             Message::Begin(beside) => drop(self.events.send(Event::Orders(Orders::Run(beside)))),
             Message::Release(barrier, at) => {
@@ -160,7 +160,7 @@ impl<'a> Member<'a> {
             },
             Message::Resend(gather) => {
                 if let Some(part) = self.own_part(&gather) {
-                    self.tell(&Message::Part(Box::new(part)))?;
+                    self.send(&Message::Part(Box::new(part)))?;
                 }
             }
             _ => {}
@@ -176,14 +176,14 @@ impl<'a> Member<'a> {
                     if enrolment.refusal.is_some() {
                         let _ = self.events.send(Event::Orders(Orders::Watch));
                     }
-                    self.tell(&Message::Enrolled(enrolment))?;
+                    self.send(&Message::Enrolled(enrolment))?;
                 }
-                Ok(Command::Reached(barrier)) => self.tell(&Message::Reached(barrier))?,
+                Ok(Command::Reached(barrier)) => self.send(&Message::Reached(barrier))?,
                 Ok(Command::Ended(result)) => {
                     self.is_running = false;
                     self.result = result.map(|result| TimedResult::new(result, self.exchange));
                     let times = self.result.as_ref().map(TimedResult::group_times);
-                    self.tell(&Message::Ended(times.unwrap_or_default()))?;
+                    self.send(&Message::Ended(times.unwrap_or_default()))?;
                 }
                 Ok(Command::Task(_) | Command::Leave(_)) | Err(TryRecvError::Disconnected) => {
                     return Ok(false);
@@ -200,7 +200,7 @@ impl<'a> Member<'a> {
         }
         self.signed = Instant::now();
         let progress = self.shared.progress.load(Ordering::Relaxed);
-        self.tell(&Message::Progress(progress))
+        self.send(&Message::Progress(progress))
     }
 
     fn own_part(&self, gather: &Gather) -> Option<Part> {
@@ -210,7 +210,7 @@ impl<'a> Member<'a> {
     fn begin_gathering(&mut self, gather: Gather) -> Result<(), String> {
         let Some(mut part) = self.own_part(&gather) else { return Ok(()) };
         let (rank, size) = (self.exchange.rank(), self.exchange.size());
-        let Some(place) = Place::of(rank, size, &gather.without) else { return Ok(()) };
+        let Some(place) = Place::of_rank(rank, size, &gather.without) else { return Ok(()) };
         self.early.drain(..).for_each(|early| part.add(early));
         // Those further down give up first, so that what they have still arrives.
         let depth = place.children.len() as u32 + 1;

@@ -73,7 +73,7 @@ impl TimedResult {
 
     /// The part of this rank in the sum.
     pub fn part(&self, rank: u32, gather: &Gather) -> Part {
-        Part::of(rank, &self.result, self.origin, gather)
+        Part::new(rank, &self.result, self.origin, gather)
     }
 }
 
@@ -154,7 +154,7 @@ pub(crate) struct Part {
 impl Part {
     /// The part of one rank, with times on the axis of rank 0. `own_origin` is the origin of its run on
     /// its clock.
-    fn of(rank: u32, result: &OwnResult, own_origin: u64, gather: &Gather) -> Part {
+    fn new(rank: u32, result: &OwnResult, own_origin: u64, gather: &Gather) -> Part {
         // Without a known clock, the run is taken to have begun with that of rank 0.
         let moved = |at: Nanos| match gather.clock.to_lead(own_origin + at.0) {
             Some(lead) => Nanos(lead.saturating_sub(gather.origin)),

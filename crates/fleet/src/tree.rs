@@ -11,7 +11,7 @@ pub(crate) struct Place {
 
 impl Place {
     /// The place of `rank` among `size` ranks without those in `without`. `None` if it is in there.
-    pub fn of(rank: u32, size: u32, without: &[u32]) -> Option<Place> {
+    pub fn of_rank(rank: u32, size: u32, without: &[u32]) -> Option<Place> {
         let members: Vec<u32> = (0..size).filter(|rank| !without.contains(rank)).collect();
         let own = members.binary_search(&rank).ok()?;
         let mut children = Vec::new();
@@ -34,14 +34,14 @@ mod tests {
         for size in 1..70 {
             for without in [vec![], vec![1], vec![2, 3, size - 1]] {
                 let without: Vec<u32> = without.into_iter().filter(|rank| *rank > 0).collect();
-                let place = |rank| Place::of(rank, size, &without);
+                let place = |rank| Place::of_rank(rank, size, &without);
                 let (mut reached, mut next) = (vec![], vec![0]);
                 while let Some(rank) = next.pop() {
                     let place = place(rank).unwrap();
                     assert!(place.children.len() <= 7, "{place:?}");
                     for child in &place.children {
                         assert_eq!(
-                            self::Place::of(*child, size, &without).unwrap().parent,
+                            self::Place::of_rank(*child, size, &without).unwrap().parent,
                             Some(rank)
                         );
                     }

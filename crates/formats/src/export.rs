@@ -186,7 +186,7 @@ impl Percentiles {
     fn push_requests(&mut self, run: &Named, workers: &[&JobRecord]) {
         let asked = || workers.iter().filter_map(|job| job.exchange.as_ref());
         for request in REQUESTS {
-            let results = || asked().filter_map(|exchange| exchange.of(request));
+            let results = || asked().filter_map(|exchange| exchange.of_kind(request));
             let [first_byte, whole] = [(request, "first byte"), (request, "whole")];
             self.push(run, workers, first_byte, results().map(|one| &one.first_byte));
             self.push(run, workers, whole, results().map(|one| &one.whole));

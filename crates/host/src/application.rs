@@ -71,8 +71,8 @@ impl ApplicationReader {
         }
     }
 
-    /// Looks once at what is in flight.
-    pub fn look(&mut self) {
+    /// Counts once what is in flight.
+    pub fn count_in_flight(&mut self) {
         let mut in_flight = 0;
         for pid in self.pids.clone() {
             in_flight += self.threads_waiting(pid);
@@ -366,8 +366,8 @@ mod tests {
         machine(root.path());
         let host = Host::at(root.path());
         let mut reader = ApplicationReader::open(host, ApplicationQuery::Process(10)).unwrap();
-        reader.look();
-        reader.look();
+        reader.count_in_flight();
+        reader.count_in_flight();
         put(root.path(), "proc/10/io", "syscr: 13\nsyscw: 2\nread_bytes: 8192\nwrite_bytes: 512\n");
         let sample = reader.sample();
         assert_eq!((sample.processes, sample.threads, sample.looks), (2, 4, 2));
@@ -388,7 +388,7 @@ mod tests {
         let host = Host::at(root.path());
         let mut reader =
             ApplicationReader::open(host.clone(), ApplicationQuery::Process(10)).unwrap();
-        reader.look();
+        reader.count_in_flight();
         let sample = reader.sample();
         assert_eq!(sample.unseen, [AIO_UNSEEN, CALLS_UNSEEN]);
         assert_eq!(sample.waits[0].what, Wait::Other);

@@ -121,7 +121,7 @@ fn markdown_option(text: &mut String, def: &OptionDef) {
         let _ = writeln!(text, "- {label}: {}", markdown_text(&value));
     }
     for choice in def.values {
-        let _ = writeln!(text, "- `{}`: {}", choice.name, markdown_text(&choice.about()));
+        let _ = writeln!(text, "- `{}`: {}", choice.name, markdown_text(&choice.meaning()));
     }
     if !def.long.is_empty() {
         let _ = writeln!(text, "\n{}", markdown_text(def.long));

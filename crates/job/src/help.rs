@@ -219,7 +219,7 @@ fn details(def: &OptionDef) -> String {
     }
     for (index, choice) in def.values.iter().enumerate() {
         let label = if index == 0 { "valid values" } else { "" };
-        field(label, &format!("{:<10} {}", choice.name, choice.about()));
+        field(label, &format!("{:<10} {}", choice.name, choice.meaning()));
     }
     match def.status {
         Status::Works => {}

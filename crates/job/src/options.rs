@@ -139,7 +139,7 @@ pub fn recorded(job: &Job) -> BTreeMap<String, String> {
 
 impl Choice {
     /// Its meaning, or the value it is another name of, in one line.
-    pub fn about(&self) -> String {
+    pub fn meaning(&self) -> String {
         match self.same_as {
             "" => self.doc.into(),
             name => format!("the same as {name}"),

@@ -2,8 +2,8 @@
 
 use crate::metrics::{UnitMetrics, unit, window};
 use record::{
-    CpuSample, DeviceFacts, Direction, DiskSample, Engine, FilesystemFacts, JobRecord, Medium, Nanos,
-    RunRecord, Sample, distinct,
+    CpuSample, DeviceFacts, Direction, DiskSample, Engine, FilesystemFacts, JobRecord, Medium,
+    Nanos, RunRecord, Sample, distinct,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,7 +49,7 @@ pub struct DeviceUse {
 
 impl<'a> Case<'a> {
     /// Arranges a record.
-    pub fn of(record: &'a RunRecord) -> Case<'a> {
+    pub fn from_record(record: &'a RunRecord) -> Case<'a> {
         let mut by_job: BTreeMap<u32, Vec<&JobRecord>> = BTreeMap::new();
         for job in record.jobs.iter().filter(|job| job.elapsed.0 > 0) {
             by_job.entry(job.job).or_default().push(job);
@@ -152,7 +152,8 @@ impl<'a> Case<'a> {
     /// Share of the window, 0 to 1, that each CPU spent in each state; offline ones are left out.
     pub fn cpu_use(&self, from: Nanos, to: Nanos) -> Vec<(usize, CpuShare)> {
         let Some((first, last)) = self.ends(from, to) else { return Vec::new() };
-        let shares = |cpu: usize| Some((cpu, CpuShare::of(&first.cpu(cpu)?, &last.cpu(cpu)?)?));
+        let shares =
+            |cpu: usize| Some((cpu, CpuShare::between(&first.cpu(cpu)?, &last.cpu(cpu)?)?));
         (0..last.after.cpus.len()).filter_map(shares).collect()
     }
 
@@ -394,7 +395,7 @@ pub struct CpuShare {
 
 impl CpuShare {
     /// `None` for a CPU without counted time.
-    fn of(first: &CpuSample, last: &CpuSample) -> Option<CpuShare> {
+    fn between(first: &CpuSample, last: &CpuSample) -> Option<CpuShare> {
         let d = last.zip(first, u64::saturating_sub);
         let total = d.user_ms + d.system_ms + d.idle_ms + d.iowait_ms;
         let total = total + d.irq_ms + d.softirq_ms + d.steal_ms;

@@ -364,7 +364,7 @@ fn doubts(set: &RecordSet) -> Vec<Finding> {
 }
 
 fn cases(set: &RecordSet) -> Vec<Case<'_>> {
-    set.runs.iter().map(Case::of).collect()
+    set.runs.iter().map(Case::from_record).collect()
 }
 
 /// Names of the jobs that the others lack.
@@ -376,7 +376,7 @@ fn missing(repeated_jobs: &[RepeatedJob], others: &[RepeatedJob]) -> Vec<String>
 fn pending(old: &RepeatedJob, new: &RepeatedJob, options: &Options) -> Vec<PendingOperation> {
     let wanted = options.wanted();
     let of = |kind: ComparedOperation| {
-        let (old, new) = (Side::of(old, &kind), Side::of(new, &kind));
+        let (old, new) = (Side::new(old, &kind), Side::new(new, &kind));
         let figures = wanted.iter().map(|name| (*name, metric(name)));
         let has_failures = kind.has_failures() && (old.has_failed() || new.has_failed());
         let is_io = kind.operation.direction().is_some();
@@ -393,10 +393,10 @@ fn pending(old: &RepeatedJob, new: &RepeatedJob, options: &Options) -> Vec<Pendi
                 sides: old.logarithm(metric).and_then(|a| Ok((a, new.logarithm(metric)?))),
             })
             .collect();
-        let distribution = Distribution::of(&old, &new);
+        let distribution = Distribution::compare(&old, &new);
         PendingOperation { kind, metrics, distribution }
     };
-    ComparedOperation::of(old, new).into_iter().map(of).collect()
+    ComparedOperation::common(old, new).into_iter().map(of).collect()
 }
 
 fn decided_kind(pending: &PendingOperation, miss: f64, tolerance: f64) -> DirectionComparison {

@@ -84,7 +84,7 @@ fn done(
     let latency = |pick: fn(&DirectionResult) -> Option<&Histogram>| {
         let empty = Histogram::new();
         let since = pick(now)?.since(pick(before).unwrap_or(&empty));
-        Some(LatencyStats::of(&since, percentiles))
+        Some(LatencyStats::from_histogram(&since, percentiles))
     };
     let (ios, bytes) = (now.ios - before.ios.min(now.ios), (now.bytes - before.bytes).0);
     let rate = |amount: u64| if seconds > 0.0 { amount as f64 / seconds } else { 0.0 };

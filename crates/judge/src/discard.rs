@@ -100,7 +100,7 @@ fn layer(device: &DeviceFacts, is_reached: bool) -> Layer {
     let takes = device.discard_max.0 > 0;
     Layer {
         name: device.name.clone(),
-        what: what(device),
+        what: describe(device),
         most: device.discard_max,
         granularity: device.discard_granularity,
         is_reached,
@@ -108,7 +108,7 @@ fn layer(device: &DeviceFacts, is_reached: bool) -> Layer {
     }
 }
 
-fn what(device: &DeviceFacts) -> String {
+fn describe(device: &DeviceFacts) -> String {
     let disk = || {
         let transport = device.transport.clone();
         transport.map_or("disk".into(), |transport| format!("{transport} disk"))

@@ -83,7 +83,7 @@ pub fn evaluate(
     seed: u64,
     conditions: &[Condition],
 ) -> Vec<GateResult> {
-    let cases: Vec<Case> = runs.iter().map(Case::of).collect();
+    let cases: Vec<Case> = runs.iter().map(Case::from_record).collect();
     let repeated_jobs = figures::repeated_jobs(&cases);
     let mut results = Vec::new();
     for condition in conditions {

@@ -40,7 +40,7 @@ pub struct Inspection {
 
 /// What the facts say of a target, by the path they know it by.
 pub fn inspect(facts: &Facts, target: &str) -> Inspection {
-    let view = View::of(facts, target);
+    let view = View::new(facts, target);
     let mut stack: Vec<String> = view.filesystem().map(|f| f.kind.clone()).into_iter().collect();
     stack.extend(view.stack.iter().map(|device| device.name.clone()));
     Inspection {

@@ -48,14 +48,14 @@ pub struct Judged {
 
 /// Derives every number of a run from its record, and judges it.
 pub fn judge(record: &RunRecord) -> Judged {
-    let case = Case::of(record);
+    let case = Case::from_record(record);
     let findings = checks::findings_of_run(&case);
     if let Some(fleet) = &record.fleet {
         // The evidence of this record is that of rank 0's host, its jobs are those of all.
         let (verdicts, fleet) = (fleet::verdicts(fleet), fleet_figures(fleet));
         return Judged { findings, verdicts, fleet, ..figures(record) };
     }
-    let verdicts = verdict::of(&case, &findings);
+    let verdicts = verdict::verdicts(&case, &findings);
     let (tails, tail_shares) = (tails(record), tail_shares(record));
     let layers = layers(record);
     Judged { findings, tails, tail_shares, verdicts, layers, ..figures(record) }
@@ -64,7 +64,7 @@ pub fn judge(record: &RunRecord) -> Judged {
 /// The findings about a run in progress: only findings that the end of the run would confirm, unless
 /// conditions change.
 pub fn findings_so_far(record: &RunRecord) -> Vec<Finding> {
-    checks::findings_so_far(&Case::of(record))
+    checks::findings_so_far(&Case::from_record(record))
 }
 
 /// Derives only the numbers: a run in progress has no verdict yet.

@@ -96,7 +96,7 @@ impl Measure {
     /// The figure of a run, in units of [`Measure::unit`]; `None` if the run has none. Of jobs that ran
     /// one after another it is that of the ones with the most I/Os ([`crate::main_stage`]). Latencies are
     /// response latencies for jobs with a schedule, otherwise completion latencies.
-    pub fn of(&self, record: &RunRecord) -> Option<f64> {
+    pub fn value(&self, record: &RunRecord) -> Option<f64> {
         let mut jobs: Vec<&JobRecord> = record.jobs.iter().filter(|job| job.show.stats).collect();
         let mut directions = self.directions().to_vec();
         if !directions.is_empty() {
@@ -207,7 +207,7 @@ mod tests {
     use crate::checks::testing::{LATENCY, asking, job, record};
 
     fn of(name: &str, run: &RunRecord) -> Option<f64> {
-        Measure::parse(name).unwrap().of(run)
+        Measure::parse(name).unwrap().value(run)
     }
 
     #[test]

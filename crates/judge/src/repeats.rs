@@ -73,7 +73,7 @@ type Values = Vec<(&'static str, &'static str, f64)>;
 fn values_of(run: &RunRecord) -> Vec<(Key, Values)> {
     let cell = run.cell.as_ref().map(|cell| cell.name.clone()).unwrap_or_default();
     let mut found = Vec::new();
-    for part in &Case::of(run).parts {
+    for part in &Case::from_record(run).parts {
         let key = |operation, latency| {
             let (cell, job) = (cell.clone(), part.name.into());
             Key { cell, job, operation, latency }

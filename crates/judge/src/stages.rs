@@ -121,7 +121,7 @@ mod tests {
     }
 
     fn of(name: &str, run: &RunRecord) -> Option<f64> {
-        Measure::parse(name).unwrap().of(run)
+        Measure::parse(name).unwrap().value(run)
     }
 
     #[test]

@@ -75,7 +75,7 @@ const FIGURES: [(&str, &str, Metric); 7] = [
 
 /// The figures of every job of a set in each direction, in order of their first appearance.
 pub fn table_rows(set: &RecordSet) -> Vec<TableRow> {
-    let cases: Vec<Case> = set.runs.iter().map(Case::of).collect();
+    let cases: Vec<Case> = set.runs.iter().map(Case::from_record).collect();
     let repeated_jobs = repeated_jobs(&cases);
     repeated_jobs.iter().flat_map(|member| job_rows(member, set.seed)).collect()
 }
@@ -149,7 +149,7 @@ fn operations(member: &RepeatedJob) -> Vec<(Operation, LatencyKind)> {
 
 /// The curve of every job of a set in each direction that recorded latencies.
 pub fn latency_curves(set: &RecordSet) -> Vec<LatencyCurve> {
-    let cases: Vec<Case> = set.runs.iter().map(Case::of).collect();
+    let cases: Vec<Case> = set.runs.iter().map(Case::from_record).collect();
     let of = |member: &RepeatedJob| -> Vec<LatencyCurve> {
         let all: Vec<&JobRecord> = member.runs.iter().flatten().copied().collect();
         let curve = |(operation, class): (Operation, LatencyKind)| {

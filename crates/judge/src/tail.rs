@@ -87,7 +87,7 @@ pub struct TailShare {
 
 /// The tails of all jobs that have one.
 pub fn tails(record: &RunRecord) -> Vec<Tail> {
-    let case = Case::of(record);
+    let case = Case::from_record(record);
     let of = |part| Direction::ALL.into_iter().map(move |d| (part, d));
     case.parts.iter().flat_map(of).filter_map(|(part, d)| tail(&case, part, d)).collect()
 }
@@ -153,14 +153,14 @@ pub(crate) fn tail(case: &Case, part: &Part, direction: Direction) -> Option<Tai
 
 /// What a device did in some steps.
 #[derive(Default)]
-struct Did {
+struct DeviceWork {
     ios: u64,
     ticks_ms: u64,
     unasked: u64,
     ns: u64,
 }
 
-impl Did {
+impl DeviceWork {
     fn latency_ns(&self) -> Option<f64> {
         (self.ios > 0).then(|| self.ticks_ms as f64 * 1e6 / self.ios as f64)
     }
@@ -169,11 +169,11 @@ impl Did {
         self.unasked as f64 * 1e9 / self.ns.max(1) as f64
     }
 
-    fn of(case: &Case, disk: &str, from: Nanos, to: Nanos) -> Option<Did> {
+    fn between(case: &Case, disk: &str, from: Nanos, to: Nanos) -> Option<DeviceWork> {
         let used = case.device_use_in(disk, from, to)?;
         let counters = &used.counters;
         let unasked = |moved: u64, asked: u64| moved.saturating_sub(asked);
-        Some(Did {
+        Some(DeviceWork {
             ios: counters.read_ios + counters.write_ios,
             ticks_ms: counters.read_ticks_ms + counters.write_ticks_ms,
             unasked: unasked(counters.read_bytes, used.read_asked)
@@ -182,7 +182,7 @@ impl Did {
         })
     }
 
-    fn add(&mut self, other: &Did) {
+    fn add(&mut self, other: &DeviceWork) {
         self.ios += other.ios;
         self.ticks_ms += other.ticks_ms;
         self.unasked += other.unasked;
@@ -192,14 +192,14 @@ impl Did {
 
 fn devices(case: &Case, part: &Part, burst: &[Step], step: Nanos) -> Vec<TailDevice> {
     let of = |name: &str| {
-        let whole = Did::of(case, name, part.from, part.to)?;
-        let mut slow = Did::default();
+        let whole = DeviceWork::between(case, name, part.from, part.to)?;
+        let mut slow = DeviceWork::default();
         for one in burst {
             let from = Nanos(one.start.max(part.from.0));
             let to = Nanos((one.start + step.0).min(part.to.0));
-            slow.add(&Did::of(case, name, from, to)?);
+            slow.add(&DeviceWork::between(case, name, from, to)?);
         }
-        let rest = Did {
+        let rest = DeviceWork {
             ios: whole.ios.saturating_sub(slow.ios),
             ticks_ms: whole.ticks_ms.saturating_sub(slow.ticks_ms),
             unasked: whole.unasked.saturating_sub(slow.unasked),
@@ -219,7 +219,7 @@ fn devices(case: &Case, part: &Part, burst: &[Step], step: Nanos) -> Vec<TailDev
 /// The share that each job has in the tail of all jobs together, by direction; empty where one job alone
 /// did the I/O. Which size or device is slow shows where jobs differ in that.
 pub fn tail_shares(record: &RunRecord) -> Vec<TailShare> {
-    let case = Case::of(record);
+    let case = Case::from_record(record);
     Direction::ALL.into_iter().flat_map(|direction| shares_in(&case, direction)).collect()
 }
 

@@ -128,7 +128,7 @@ pub struct DeviceTraffic {
 
 /// The course of every job that did I/O.
 pub fn job_series(record: &RunRecord) -> Vec<JobSeries> {
-    Case::of(record).parts.iter().filter_map(course).collect()
+    Case::from_record(record).parts.iter().filter_map(course).collect()
 }
 
 fn course(part: &Part) -> Option<JobSeries> {
@@ -227,7 +227,7 @@ fn ratio(part: u64, whole: u64) -> f64 {
 
 /// The machine over the time of a run, as it was sampled.
 pub fn machine_series(record: &RunRecord) -> MachineSeries {
-    let case = Case::of(record);
+    let case = Case::from_record(record);
     let samples = spaced(&record.timeline.samples);
     let pairs = || samples.windows(2).map(|pair| (pair[0], pair[1]));
     let cpus = pairs().filter_map(|(from, to)| cpu_step(&case, from, to)).collect();
@@ -278,7 +278,7 @@ fn device_step(name: &str, from: &Sample, to: &Sample) -> Option<DeviceStep> {
 
 /// Bytes a second that all lowest devices under the jobs read and wrote while they ran, step by step.
 pub fn storage_rates(record: &RunRecord) -> Vec<DeviceStep> {
-    let case = Case::of(record);
+    let case = Case::from_record(record);
     let from = case.parts.iter().map(|part| part.from.0).min().unwrap_or_default();
     let to = case.parts.iter().map(|part| part.to.0).max().unwrap_or_default();
     let disks = distinct(case.parts.iter().flat_map(|part| case.disks_of(part)).map(|d| &d.name));
@@ -300,7 +300,7 @@ pub fn storage_rates(record: &RunRecord) -> Vec<DeviceStep> {
 
 /// What every lowest device under the jobs moved while they ran.
 pub fn device_traffic(record: &RunRecord) -> Vec<DeviceTraffic> {
-    let case = Case::of(record);
+    let case = Case::from_record(record);
     let from = case.parts.iter().map(|part| part.from).min().unwrap_or_default();
     let to = case.parts.iter().map(|part| part.to).max().unwrap_or(Nanos(0));
     let devices = case.parts.iter().flat_map(|part| case.disks_of(part));

@@ -29,14 +29,14 @@ const OTHERS_SHARE_MIN: f64 = 25.0;
 /// What each job of a run did, in words: (its name, "4 KiB random reads on this filesystem (ext4) at
 /// depth 32, direct").
 pub fn workloads(record: &RunRecord) -> Vec<(String, String)> {
-    let case = Case::of(record);
+    let case = Case::from_record(record);
     let did = |part: &&Part| !part.workers.iter().all(|job| job.did_nothing());
     let words = |part: &Part| (part.name.to_owned(), validity::describe_workload(&case, part));
     case.parts.iter().filter(did).map(words).collect()
 }
 
 /// The verdict on every part of a run.
-pub(crate) fn of(case: &Case, findings: &[Finding]) -> Vec<Verdict> {
+pub(crate) fn verdicts(case: &Case, findings: &[Finding]) -> Vec<Verdict> {
     // Sockets have no storage limit; programs need a known directory.
     let judged = |part: &&Part| match part.medium() {
         Medium::Socket => false,
@@ -70,8 +70,12 @@ fn judge_part(case: &Case, part: &Part, findings: &[Finding]) -> Verdict {
     }
     let about = |f: &&Finding| f.jobs.is_empty() || f.jobs.iter().any(|job| job == part.name);
     let findings: Vec<&Finding> = findings.iter().filter(about).collect();
-    let input =
-        RuleInput { case, part, findings: &findings, indicators: Indicators::of(case, part) };
+    let input = RuleInput {
+        case,
+        part,
+        findings: &findings,
+        indicators: Indicators::from_part(case, part),
+    };
     let RuleOutcome { limit, confidence, because, figures } = match part.medium() {
         Medium::Time => program::decide(&input),
         _ => rules::decide(&input),

@@ -125,7 +125,7 @@ impl Builder<'_> {
         let (also_on, new): (Vec<String>, Vec<String>) = below.iter().cloned().partition(shown);
         self.rows.push(Row {
             name: name.to_owned(),
-            what: device.map(what).unwrap_or_default(),
+            what: device.map(describe).unwrap_or_default(),
             follows: follows.to_vec(),
             member_of: member_of.cloned(),
             also_on,
@@ -139,7 +139,7 @@ impl Builder<'_> {
 }
 
 /// A description of a device whose name does not say enough.
-fn what(device: &DeviceFacts) -> String {
+fn describe(device: &DeviceFacts) -> String {
     match &device.kind {
         DeviceKind::DeviceMapper { name, .. } => name.clone(),
         DeviceKind::Md { level } => level.clone(),

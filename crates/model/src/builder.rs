@@ -130,7 +130,7 @@ impl Builder {
     }
 
     fn file(&mut self, file: &File) {
-        let class = self.file_names.of(&pattern(&file.name));
+        let class = self.file_names.class(&pattern(&file.name));
         let at = file.number as usize;
         // Numbers are given in order; a foreign trace must not make us hold 2^32 of them.
         if at > self.files.len() + (1 << 20) {
@@ -149,7 +149,7 @@ impl Builder {
     }
 
     fn thread(&mut self, thread: &Thread) {
-        let class = self.thread_names.of(&pattern(&thread.name));
+        let class = self.thread_names.class(&pattern(&thread.name));
         let at = thread.number as usize;
         if at > self.threads.len() + (1 << 20) {
             return;
@@ -163,7 +163,7 @@ impl Builder {
     fn class_of_thread(&mut self, thread: u32) -> u32 {
         match self.threads.get(thread as usize) {
             Some(class) if *class != u32::MAX => *class,
-            _ => self.thread_names.of("unknown"),
+            _ => self.thread_names.class("unknown"),
         }
     }
 
@@ -175,7 +175,7 @@ impl Builder {
         self.longest = self.longest.max(duration.min(60_000_000_000));
         self.back += u64::from(end.saturating_add(SLACK_NS + self.longest) < self.latest);
         self.latest = self.latest.max(end);
-        let Some(kind) = StepKind::of(event.operation) else {
+        let Some(kind) = StepKind::from_operation(event.operation) else {
             let side = &mut self.sides[side_of(event.level)];
             side.threads.passes(event.thread, event.cpu_before_ns);
             return;
@@ -192,7 +192,7 @@ impl Builder {
     /// The class of the file of an event, whose size is kept.
     fn use_file(&mut self, event: &Event, kind: StepKind) -> u32 {
         let Some(file) = self.files.get_mut(event.file as usize) else {
-            let class = self.file_names.of("unknown");
+            let class = self.file_names.class("unknown");
             if self.file_classes.len() <= class as usize {
                 self.file_classes.resize(class as usize + 1, FileClass::default());
             }

@@ -52,7 +52,7 @@ pub fn fit(counts: &[u64], population: f64) -> Option<Fit> {
     let pairs: f64 = counts.iter().map(|c| *c as f64 * (*c as f64 - 1.0)).sum();
     let collisions = pairs / (accesses * (accesses - 1.0));
     let noise = 4.0 * (2.0 * population).sqrt() / accesses;
-    let even = Fit::of(Skew::Uniform, counts, population);
+    let even = Fit::new(Skew::Uniform, counts, population);
     if collisions * population < 1.0 - noise {
         // More even than random: blocks are not repeated before all were accessed.
         return Some(Fit { distance: 0.0, ..even });
@@ -64,14 +64,14 @@ pub fn fit(counts: &[u64], population: f64) -> Option<Fit> {
     let theta = root(|theta| zipf(theta) - collisions, 0.0, 4.0);
     let pareto = |h: f64| -collision_index(&ranks(Skew::Pareto(h), population));
     let h = root(|h| pareto(h) + collisions, 0.001, 0.5);
-    let zipf = Fit::of(Skew::Zipf(theta), counts, population);
-    let pareto = Fit::of(Skew::Pareto(h), counts, population);
+    let zipf = Fit::new(Skew::Zipf(theta), counts, population);
+    let pareto = Fit::new(Skew::Pareto(h), counts, population);
     let skewed = if pareto.distance + WORTH / 2.0 < zipf.distance { pareto } else { zipf };
     Some(if skewed.distance + WORTH < even.distance { skewed } else { even })
 }
 
 impl Fit {
-    fn of(skew: Skew, counts: &[u64], population: f64) -> Fit {
+    fn new(skew: Skew, counts: &[u64], population: f64) -> Fit {
         let ranks = ranks(skew, population);
         let accesses: f64 = counts.iter().map(|count| *count as f64).sum();
         let mut sorted = counts.to_vec();

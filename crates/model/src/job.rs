@@ -28,7 +28,7 @@ pub struct JobOptions {
 pub fn text(model: &Model, phases: &[Model], options: &JobOptions) -> String {
     let totals = &model.totals;
     let mut out = Lines(String::new());
-    out.note(&format!(
+    out.comment(&format!(
         "Made by fathom model from {}: {} reads and {} writes in {}.",
         options.trace,
         totals.reads,
@@ -36,9 +36,9 @@ pub fn text(model: &Model, phases: &[Model], options: &JobOptions) -> String {
         human::duration(totals.seconds)
     ));
     for warning in &model.warnings {
-        out.note(&format!("Caution: {warning}."));
+        out.comment(&format!("Caution: {warning}."));
     }
-    out.note(
+    out.comment(
         "fio cannot tie streams together, draw reuse as it was seen, or vary pauses: fathom model --toml \
          keeps that.",
     );
@@ -63,7 +63,7 @@ pub fn text(model: &Model, phases: &[Model], options: &JobOptions) -> String {
         let share = spent / totals.seconds.max(1e-9);
         let runtime = ((seconds as f64 * share).round() as u64).max(1);
         out.line("");
-        out.note(&format!(
+        out.comment(&format!(
             "Phase {} of {}, {}: {} IOPS, {}.",
             number + 1,
             phases.len(),
@@ -136,7 +136,7 @@ impl Lines {
     }
 
     /// A comment. Characters that end one or begin an option elsewhere are harmless after '#'.
-    fn note(&mut self, text: &str) {
+    fn comment(&mut self, text: &str) {
         let text: String = text.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
         let _ = writeln!(self.0, "# {text}");
     }
@@ -144,7 +144,7 @@ impl Lines {
 
 fn section(out: &mut Lines, model: &Model, stream: &Stream, section: &Section<'_>) {
     out.line("");
-    out.note(&format!(
+    out.comment(&format!(
         "{} of the I/Os: threads {}, {} ({}).",
         human::percent(stream.share),
         stream.threads,
@@ -166,7 +166,7 @@ fn section(out: &mut Lines, model: &Model, stream: &Stream, section: &Section<'_
 fn pattern(out: &mut Lines, stream: &Stream) {
     let all = (stream.reads + stream.writes).max(1) as f64;
     let reads = (stream.reads as f64 / all * 100.0).round() as u64;
-    out.note(&format!(
+    out.comment(&format!(
         "{} reads, {} writes; {} of the I/Os begin where the one before ended, runs of {:.1} I/Os",
         stream.reads,
         stream.writes,
@@ -247,7 +247,7 @@ fn file_sizes(stream: &Stream, options: &JobOptions) -> (u64, u64) {
 fn files(out: &mut Lines, stream: &Stream, Section { files, options, .. }: &Section<'_>) {
     let Files { base, count, each } = files;
     let is_smaller = options.size_max.is_some_and(|most| most < stream.file_bytes);
-    out.note(&format!(
+    out.comment(&format!(
         "{} with {} in all{}",
         human::counted(stream.file_count as usize, "file"),
         human::size(stream.file_bytes as f64),
@@ -263,7 +263,7 @@ fn files(out: &mut Lines, stream: &Stream, Section { files, options, .. }: &Sect
         return;
     }
     let existing = stream.file_existing as f64 / stream.file_bytes as f64;
-    out.note(&format!(
+    out.comment(&format!(
         "{} of it was there before, the rest is appended",
         human::percent(existing.min(1.0))
     ));
@@ -281,7 +281,7 @@ fn distribution(out: &mut Lines, stream: &Stream) -> Option<String> {
     }
     let fitted = stream.skew.filter(|fit| fit.distance <= FIT_DISTANCE_MAX);
     if let Some(fit) = fitted {
-        out.note(&format!(
+        out.comment(&format!(
             "the busiest tenth of the blocks has {} of the accesses; the fit is off by {} at most",
             human::percent(fit.top_tenth),
             human::percent(fit.distance)
@@ -303,7 +303,7 @@ fn zoned(out: &mut Lines, zones: &[f64]) -> Option<String> {
     if zones.iter().all(|share| (share * 100.0 - each).abs() < each / 2.0) {
         return None;
     }
-    out.note("no simple distribution fits: shares of the accesses by position in the files");
+    out.comment("no simple distribution fits: shares of the accesses by position in the files");
     let (mut parts, mut sizes) = (Vec::new(), 0.0);
     let mut access = 0.0;
     let (mut given_access, mut given_size) = (0_u64, 0_u64);
@@ -325,7 +325,7 @@ fn zoned(out: &mut Lines, zones: &[f64]) -> Option<String> {
 }
 
 fn queue(out: &mut Lines, stream: &Stream) {
-    out.note(&format!(
+    out.comment(&format!(
         "{} at a time, {} of the I/Os with O_DIRECT",
         human::counted(stream.concurrency as usize, "thread"),
         human::percent(stream.direct)
@@ -341,7 +341,7 @@ fn queue(out: &mut Lines, stream: &Stream) {
 fn pace(out: &mut Lines, model: &Model, stream: &Stream) {
     let each = stream.iops / f64::from(stream.concurrency.max(1));
     if stream.pacing == Loop::Open {
-        out.note(&format!("open loop, {}", stream.reason));
+        out.comment(&format!("open loop, {}", stream.reason));
         let (reads, writes) = (stream.reads as f64, stream.writes as f64);
         let rate = |part: f64| ((each * part / (reads + writes)).round() as u64).max(1);
         match (stream.reads > 0, stream.writes > 0) {
@@ -350,7 +350,7 @@ fn pace(out: &mut Lines, model: &Model, stream: &Stream) {
         }
         let dispersed = model.arrivals.gap_variation > 0.7;
         if dispersed {
-            out.note(&format!(
+            out.comment(&format!(
                 "gaps between arrivals vary by {:.2} (1: Poisson){}",
                 model.arrivals.gap_variation,
                 if model.arrivals.poisson { "" } else { "; bursts beyond Poisson are lost here" }
@@ -367,7 +367,7 @@ fn pace(out: &mut Lines, model: &Model, stream: &Stream) {
     let depth = f64::from(stream.depth.max(1));
     let lifetime = model.parts.threads.get(stream.class as usize).map_or(0, |class| class.lifetime);
     let pause = (lifetime as f64 - waiting / depth) / ios;
-    out.note(&format!(
+    out.comment(&format!(
         "closed loop, {}; mean pause {}{}",
         stream.reason,
         human::time(pause.max(0.0)),
@@ -381,7 +381,7 @@ fn pace(out: &mut Lines, model: &Model, stream: &Stream) {
         return;
     }
     if blocks > 1.0 {
-        out.note(&format!("I/Os come in bursts of {:.1}", stream.think.burst));
+        out.comment(&format!("I/Os come in bursts of {:.1}", stream.think.burst));
     }
     let share = stream.think.compute_ns.map_or(0.0, |ns| ns / stream.think.mean_ns.max(1.0));
     out.line(&format!("thinktime={pause_us}us\nthinktime_blocks={blocks}"));
@@ -393,7 +393,7 @@ fn pace(out: &mut Lines, model: &Model, stream: &Stream) {
 
 fn durability(out: &mut Lines, stream: &Stream) {
     if stream.dsync >= 0.5 {
-        out.note(&format!(
+        out.comment(&format!(
             "{} of the writes are durable when they return",
             human::percent(stream.dsync)
         ));
@@ -402,11 +402,11 @@ fn durability(out: &mut Lines, stream: &Stream) {
     if let Some(writes) = stream.writes_per_sync {
         let each = (writes.round() as u64).max(1);
         let option = if stream.datasync { "fdatasync" } else { "fsync" };
-        out.note(&format!("{writes:.1} writes for each {option}"));
+        out.comment(&format!("{writes:.1} writes for each {option}"));
         out.line(&format!("{option}={each}"));
     }
     if let Some(writes) = stream.writes_per_range_sync {
-        out.note(&format!("{writes:.1} writes for each sync_file_range"));
+        out.comment(&format!("{writes:.1} writes for each sync_file_range"));
         out.line(&format!("sync_file_range=write:{}", (writes.round() as u64).max(1)));
     }
 }

@@ -38,7 +38,7 @@ impl Classes {
     }
 
     /// The class of a name.
-    pub fn of(&mut self, name: &str) -> u32 {
+    pub fn class(&mut self, name: &str) -> u32 {
         if let Some(class) = self.by_name.get(name) {
             return *class;
         }
@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn late_classes_share_the_last() {
         let mut classes = Classes::new(3);
-        let all: Vec<u32> = ["a", "b", "c", "d", "a"].iter().map(|n| classes.of(n)).collect();
+        let all: Vec<u32> = ["a", "b", "c", "d", "a"].iter().map(|n| classes.class(n)).collect();
         assert_eq!(all, [0, 1, 2, 2, 0]);
         assert_eq!((classes.name(0), classes.name(2)), ("a", "others"));
     }

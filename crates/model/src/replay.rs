@@ -49,7 +49,7 @@ impl<W: Write> ReplayWriter<W> {
             Entry::Event(event) if event.level == self.level => event,
             _ => return Ok(()),
         };
-        let Some(kind) = StepKind::of(event.operation) else { return Ok(()) };
+        let Some(kind) = StepKind::from_operation(event.operation) else { return Ok(()) };
         let (action, length) = match kind {
             StepKind::Read => ("read", event.length),
             StepKind::Write => ("write", event.length),

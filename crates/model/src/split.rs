@@ -33,7 +33,7 @@ impl Splitter {
         let phase = self.starts.partition_point(|start| *start <= event.at_ns);
         let (until, later) = self.builders.split_at_mut(phase + 1);
         until[phase].entry(entry);
-        if StepKind::of(event.operation).is_some_and(StepKind::moves) {
+        if StepKind::from_operation(event.operation).is_some_and(StepKind::moves) {
             let end = event.offset.saturating_add(event.length);
             later.iter_mut().for_each(|builder| builder.has_grown(event.file, end));
         }

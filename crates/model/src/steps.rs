@@ -39,7 +39,7 @@ pub enum StepKind {
 
 impl StepKind {
     /// The kind of an operation; `None` if it is not modelled.
-    pub fn of(operation: Operation) -> Option<StepKind> {
+    pub fn from_operation(operation: Operation) -> Option<StepKind> {
         Some(match operation {
             Operation::Read | Operation::Fault => StepKind::Read,
             Operation::Write => StepKind::Write,

@@ -35,7 +35,7 @@ struct Profile {
 }
 
 impl Profile {
-    fn of(steps: &[&Step]) -> Profile {
+    fn from_steps(steps: &[&Step]) -> Profile {
         let moving =
             steps.iter().filter(|step| step.key.kind != StepKind::Trim && step.key.kind.moves());
         let mut profile = Profile::default();
@@ -111,7 +111,7 @@ fn grouped(side: &Side) -> Vec<Group> {
         let all: Vec<&Step> = steps.iter().map(|step| &side.steps[*step]).collect();
         let moving = all.iter().filter(|step| step.key.kind.moves());
         let ios = moving.map(|step| step.ios).sum();
-        Group { threads, files: vec![files], ios, profile: Profile::of(&all), steps }
+        Group { threads, files: vec![files], ios, profile: Profile::from_steps(&all), steps }
     };
     by_key.into_iter().map(group).collect()
 }

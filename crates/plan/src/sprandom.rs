@@ -18,7 +18,7 @@ use job::{Distribution, Flash, Job, ReadWrite};
 
 impl Renewal {
     /// A plan for a device with `blocks` visible blocks and a cache of `cached` blocks.
-    pub(crate) fn of(blocks: u64, flash: &Flash, cached: u64) -> Renewal {
+    pub(crate) fn new(blocks: u64, flash: &Flash, cached: u64) -> Renewal {
         let (ratio, regions) = (1.0 + flash.spare, flash.regions);
         let rate = (1.0 - valid_when_freed(ratio)) * ratio;
         let region = blocks as f64 * ratio / regions as f64;
@@ -100,7 +100,7 @@ pub(crate) fn plan(job: &Job, worker: &mut Worker, diagnostics: &mut Diagnostics
         };
         return diagnostics.usage(job, "spr_cs", what, cure);
     }
-    let renewal = Renewal::of(blocks, flash, cache.div_ceil(*block));
+    let renewal = Renewal::new(blocks, flash, cache.div_ceil(*block));
     worker.stop.bytes = Some(renewal.writes * block);
     worker.placing.renewal = Some(renewal);
 }
@@ -112,21 +112,21 @@ mod tests {
     #[test]
     fn the_flash_is_written_once() {
         for blocks in [1_000u64, 1 << 20, 1 << 40] {
-            let renewal = Renewal::of(blocks, &Flash::default(), 0);
+            let renewal = Renewal::new(blocks, &Flash::default(), 0);
             assert_eq!(renewal.lag, 1);
             let ratio = renewal.writes as f64 / blocks as f64;
             assert!((ratio - 1.15).abs() < 0.01, "{blocks}: {ratio}");
             let all: u64 = (0..100).map(|region| renewal.writes_in(region)).sum();
             assert_eq!(all, renewal.writes);
         }
-        assert_eq!(Renewal::of(0, &Flash::default(), 0).writes, 0);
+        assert_eq!(Renewal::new(0, &Flash::default(), 0).writes, 0);
     }
 
     #[test]
     fn spare_flash_and_regions_are_those_asked_for() {
         for (spare, regions) in [(0.07, 50u64), (0.28, 400), (0.5, 1000)] {
             let flash = Flash { spare, regions, ..Flash::default() };
-            let renewal = Renewal::of(1 << 30, &flash, 0);
+            let renewal = Renewal::new(1 << 30, &flash, 0);
             assert_eq!(renewal.stale.len() as u64, regions);
             let ratio = renewal.writes as f64 / f64::from(1 << 30);
             assert!((ratio - 1.0 - spare).abs() < 0.01, "{spare}: {ratio}");
@@ -138,7 +138,7 @@ mod tests {
         let blocks = 1 << 20;
         let region = blocks * 115 / 100 / 100;
         for (cached, lag) in [(0, 1), (1, 2), (region / 2, 2), (region * 3 / 2, 3), (blocks, 88)] {
-            let renewal = Renewal::of(blocks, &Flash::default(), cached);
+            let renewal = Renewal::new(blocks, &Flash::default(), cached);
             assert_eq!(renewal.lag, lag, "{cached}");
             let again = renewal.stale.iter().filter(|stale| **stale > 0).count() as u64;
             assert_eq!(again, 100 - lag);
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn older_regions_hold_less_that_is_valid_down_to_what_is_freed() {
-        let renewal = Renewal::of(1 << 30, &Flash::default(), 0);
+        let renewal = Renewal::new(1 << 30, &Flash::default(), 0);
         assert!(renewal.stale.is_sorted_by(|a, b| a >= b));
         let region = renewal.writes as f64 / 100.0;
         let oldest = 1.0 - renewal.stale[0] as f64 / region;

@@ -30,7 +30,7 @@ pub struct Trace {
 
 impl Trace {
     /// What is asked for about worker `number`.
-    pub fn of(asked: &Debug, number: u32) -> Trace {
+    pub fn for_worker(asked: &Debug, number: u32) -> Trace {
         let covers = |area| asked.covers(area) && asked.follows(number);
         Trace {
             io: covers("io"),

@@ -235,10 +235,10 @@ pub fn check_stream(
     for promise in &promised.standing {
         sectors.clear();
         observe(promise, &mut sectors);
-        let look = look(promise, &sectors, stream.class.is_of_files());
-        newest = look.newest.max(newest);
-        result.surplus += u64::from(look.newest > promised.last);
-        match judge(promise, session, stream, &look) {
+        let state = slot_state(promise, &sectors, stream.class.is_of_files());
+        newest = state.newest.max(newest);
+        result.surplus += u64::from(state.newest > promised.last);
+        match judge(promise, session, stream, &state) {
             None => result.kept += 1,
             Some(loss) => {
                 result.losses.push(loss);
@@ -280,7 +280,7 @@ fn promises(session: &Session, stream: &Stream, durable: u64) -> Promised {
 
 /// What a slot holds, beside what it was promised to hold.
 #[derive(Default)]
-struct Look {
+struct SlotState {
     /// Sectors that are there as promised, or newer.
     good: u16,
     bad: Vec<(u16, u16)>,
@@ -292,9 +292,9 @@ struct Look {
     newest: u64,
 }
 
-fn look(promise: &Promise, found: &[Sector], is_file: bool) -> Look {
+fn slot_state(promise: &Promise, found: &[Sector], is_file: bool) -> SlotState {
     let want = promise.block;
-    let mut look = Look::default();
+    let mut state = SlotState::default();
     // A newer version of a file replaces the promised one as a whole, with its own size.
     let version = found.iter().find_map(|sector| match sector {
         Sector::Whole { block, .. } if is_file && is_place(block, &want) => Some(*block),
@@ -309,34 +309,34 @@ fn look(promise: &Promise, found: &[Sector], is_file: bool) -> Look {
         let sector = found.get(usize::from(at)).copied().unwrap_or(Sector::Missing);
         let is_good = match sector {
             Sector::Whole { block, index } if is_place(&block, &want) && index == at => {
-                look.newest = block.number.max(look.newest);
+                state.newest = block.number.max(state.newest);
                 let is_good = match is_file {
                     true => block == expected && at < expected.sectors,
                     false => block.generation >= want.generation,
                 };
                 if !is_good && block.generation < want.generation {
-                    look.old = Some(block.generation).max(look.old);
+                    state.old = Some(block.generation).max(state.old);
                 }
                 is_good
             }
             Sector::Whole { block, .. } => {
                 if block.run == want.run {
-                    look.elsewhere = Some((block.stream, block.offset));
+                    state.elsewhere = Some((block.stream, block.offset));
                 }
                 false
             }
             Sector::Foreign => false,
-            Sector::Damaged => count(&mut look.spoiled.damaged),
-            Sector::Missing => count(&mut look.spoiled.missing),
-            Sector::Unreadable => count(&mut look.spoiled.unreadable),
+            Sector::Damaged => count(&mut state.spoiled.damaged),
+            Sector::Missing => count(&mut state.spoiled.missing),
+            Sector::Unreadable => count(&mut state.spoiled.unreadable),
         };
-        match (is_good, look.bad.last_mut()) {
-            (true, _) => look.good += 1,
+        match (is_good, state.bad.last_mut()) {
+            (true, _) => state.good += 1,
             (false, Some(range)) if range.1 + 1 == at => range.1 = at,
-            (false, _) => look.bad.push((at, at)),
+            (false, _) => state.bad.push((at, at)),
         }
     }
-    look
+    state
 }
 
 /// Counts a bad sector.
@@ -350,12 +350,12 @@ fn is_place(block: &Block, other: &Block) -> bool {
     (block.run, block.stream, block.offset) == (other.run, other.stream, other.offset)
 }
 
-fn judge(promise: &Promise, session: &Session, stream: &Stream, look: &Look) -> Option<Loss> {
-    let outcome = match look {
-        look if look.bad.is_empty() => return None,
-        Look { elsewhere: Some(_), .. } => Outcome::Misplaced,
-        look if look.good > 0 || look.spoiled.damaged > 0 => Outcome::Torn,
-        Look { old: Some(_), .. } => Outcome::OldGeneration,
+fn judge(promise: &Promise, session: &Session, stream: &Stream, state: &SlotState) -> Option<Loss> {
+    let outcome = match state {
+        state if state.bad.is_empty() => return None,
+        SlotState { elsewhere: Some(_), .. } => Outcome::Misplaced,
+        state if state.good > 0 || state.spoiled.damaged > 0 => Outcome::Torn,
+        SlotState { old: Some(_), .. } => Outcome::OldGeneration,
         _ => Outcome::Lost,
     };
     let Promise { slot, block, .. } = *promise;
@@ -368,13 +368,13 @@ fn judge(promise: &Promise, session: &Session, stream: &Stream, look: &Look) -> 
         generation: block.generation,
         sectors: block.sectors,
         outcome,
-        bad: look.bad.clone(),
-        found_generation: look.old,
-        found_offset: look.elsewhere.map(|(id, offset)| {
+        bad: state.bad.clone(),
+        found_generation: state.old,
+        found_offset: state.elsewhere.map(|(id, offset)| {
             let of = session.streams.iter().find(|stream| stream.id == id);
             of.map_or(0, |stream| stream.start) + offset
         }),
-        spoiled: look.spoiled,
+        spoiled: state.spoiled,
         reordered: false,
     })
 }

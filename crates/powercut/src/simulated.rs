@@ -58,7 +58,7 @@ fn scene(lie: Lie, seed: u64) -> Scene {
     let mut random = SplitMix64::new(seed);
     let durable = 1 + random.below(9);
     let medium = vec![Held::default(); (AREA / SECTOR as u64) as usize];
-    let mut disk = LyingDisk::of(medium, lie, random.bits());
+    let mut disk = LyingDisk::with_sectors(medium, lie, random.bits());
     let is_fua = class == Class::Fua;
     let mut writes = session.writes(&session.streams[0]);
     let mut owed = vec![None; writes.slots().len()];

@@ -132,7 +132,7 @@ pub struct Second {
 
 impl Exchange {
     /// The requests of a kind; `None` if there were none.
-    pub fn of(&self, request: &str) -> Option<&RequestResult> {
+    pub fn of_kind(&self, request: &str) -> Option<&RequestResult> {
         self.requests.iter().find(|result| result.request == request)
     }
 
@@ -278,13 +278,13 @@ mod tests {
         all.merge(&of_one("GET", 206, 20.0), Nanos(1_400_000_000));
         all.merge(&of_one("PUT", 200, 5.0), Nanos(0));
         assert_eq!((all.connections, all.endpoints.len(), all.failures.len()), (9, 1, 1));
-        let get = all.of("GET").expect("it was asked");
+        let get = all.of_kind("GET").expect("it was asked");
         assert_eq!((get.sent, get.good, get.failed(), get.bytes.0), (10, 2, 2, 30));
         assert_eq!((get.statuses[&200], get.statuses[&206], get.whole.count()), (1, 1, 2));
         assert_eq!((get.retries, get.unfinished), (4, 2));
         assert_eq!((get.repeated_statuses[&503], get.repeated_failures["reset"]), (2, 2));
         let bytes: Vec<f64> = get.seconds.iter().map(|second| second.bytes).collect();
         assert_eq!(bytes, [10.0, 20.0]);
-        assert_eq!(all.of("PUT").map(|put| put.sent), Some(5));
+        assert_eq!(all.of_kind("PUT").map(|put| put.sent), Some(5));
     }
 }

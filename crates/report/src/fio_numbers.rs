@@ -58,7 +58,7 @@ impl Default for SizeStyle {
 
 impl SizeStyle {
     /// The style of a job's options `kb_base`, `unit_base` and `significant_figures`.
-    pub fn of(show: &record::Show) -> Self {
+    pub fn from_options(show: &record::Show) -> Self {
         SizeStyle {
             kb_base: show.kb_base,
             bits: show.unit_base == 1,

@@ -29,16 +29,16 @@ impl JudgedSet {
     /// Judges the runs of a set.
     pub fn new(name: &str, set: RecordSet) -> JudgedSet {
         let source = Source::new(name, name, set.clone());
-        JudgedSet::of(name, set, source)
+        JudgedSet::new(name, set, source)
     }
 
     /// Judges the runs of a sweep of this design.
     pub fn of_sweep(name: &str, design: &Design, set: RecordSet) -> JudgedSet {
         let source = Source::of_sweep(name, name, design, set.clone());
-        JudgedSet::of(name, set, source)
+        JudgedSet::new(name, set, source)
     }
 
-    fn of(name: &str, mut set: RecordSet, source: Source) -> JudgedSet {
+    fn new(name: &str, mut set: RecordSet, source: Source) -> JudgedSet {
         let prepared = sort_by_values(&mut set, &source);
         let judged: Vec<Judged> = set.runs.iter().map(judge::judge).collect();
         let together = judge_set(&set, &judged);

@@ -15,7 +15,7 @@ pub fn heading(runs: u32) -> String {
 /// The results of run `number` (from 1) of `runs`. Latencies are response latencies for jobs with a
 /// rate and completion latencies for others. `name`: the cell, where the runs differ.
 pub fn lines(number: u32, runs: u32, name: Option<&str>, record: &RunRecord) -> String {
-    let case = Case::of(record);
+    let case = Case::from_record(record);
     let mut run = run_column(&format!("{number}/{runs}"), runs);
     let mut text = String::new();
     for part in &case.parts {

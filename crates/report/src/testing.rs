@@ -77,11 +77,11 @@ pub(crate) fn mixed() -> RunRecord {
     let mut job = worker("mixed", 1, GroupKey { group: 0, report: 0 });
     add(&mut job, Direction::Read, 1000, (100_000, 900_000));
     add(&mut job, Direction::Write, 2000, (3_000_000, 300_000_000));
-    of(vec![job])
+    run_of(vec![job])
 }
 
 /// A run of the given workers, on one disk.
-pub(crate) fn of(jobs: Vec<JobRecord>) -> RunRecord {
+pub(crate) fn run_of(jobs: Vec<JobRecord>) -> RunRecord {
     RunRecord {
         schema: SCHEMA_VERSION,
         fathom_version: "0.1.0".into(),
@@ -155,5 +155,5 @@ pub(crate) fn objects() -> RunRecord {
         failures: vec!["GET of /b/o: the server answered 404 NoSuchKey".into()],
         ..Exchange::default()
     });
-    of(vec![job])
+    run_of(vec![job])
 }

@@ -151,7 +151,7 @@ impl Runner {
         self.ask_stores(&jobs, &mut facts)?;
         let mut plan = plan::resolve(&jobs, &facts, &self.policy(invocation))?;
         for worker in &mut plan.workers {
-            worker.trace = Trace::of(&invocation.debug, worker.number);
+            worker.trace = Trace::for_worker(&invocation.debug, worker.number);
         }
         let messages = [invocation.warnings.clone(), plan.messages.clone()].concat();
         Ok(PlannedRun { plan, messages, together: Together::default(), facts })

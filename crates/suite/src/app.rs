@@ -115,7 +115,7 @@ impl Suite for App {
 
     fn expected(&self) -> Expected {
         let left = self.left.iter().map(|(phase, _)| self.known[*phase].0).sum();
-        Expected::of(self.spent, Nanos(left))
+        Expected::new(self.spent, Nanos(left))
     }
 }
 

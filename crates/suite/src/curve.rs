@@ -178,7 +178,7 @@ impl Curve {
             self.stage = Stage::Over;
             return Vec::new();
         }
-        self.measured.extend(DepthRun::of(record));
+        self.measured.extend(DepthRun::from_record(record));
         let Stage::Depths { left, is_fine } = &mut self.stage else { return Vec::new() };
         left.pop_front();
         if left.is_empty() {
@@ -242,7 +242,7 @@ impl Suite for Curve {
     }
 
     fn expected(&self) -> Expected {
-        Expected::of(self.spent, self.left())
+        Expected::new(self.spent, self.left())
     }
 }
 

@@ -123,7 +123,7 @@ impl Suite for Diagnose {
         let left = PROBES.iter().enumerate().skip(self.done);
         let probes: u64 = left.map(|(index, probe)| self.probe(index, probe).duration.0).sum();
         let fill = if self.filled.is_none() { self.fill().duration } else { Nanos::default() };
-        Expected::of(self.spent, if self.over { Nanos::default() } else { Nanos(probes) + fill })
+        Expected::new(self.spent, if self.over { Nanos::default() } else { Nanos(probes) + fill })
     }
 }
 

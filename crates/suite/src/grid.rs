@@ -183,7 +183,7 @@ pub fn usual_measure(set: &RecordSet) -> &'static str {
 
 impl Grid {
     /// The figure over the dimensions of the runs of the set.
-    pub fn of(set: &RecordSet, measure: &Measure) -> Grid {
+    pub fn new(set: &RecordSet, measure: &Measure) -> Grid {
         Grid::over(set, measure, dimensions(set))
     }
 
@@ -234,7 +234,7 @@ fn reading(runs: &[&RunRecord], measure: &Measure, seed: u64) -> Reading {
     let whole = runs.iter().filter(|run| run.interrupted_by.is_none());
     let (failed, good): (Vec<&RunRecord>, Vec<&RunRecord>) =
         whole.partition(|run| failure(run).is_some());
-    let values: Vec<f64> = good.iter().filter_map(|run| measure.of(run)).collect();
+    let values: Vec<f64> = good.iter().filter_map(|run| measure.value(run)).collect();
     match (values.is_empty(), good.is_empty(), failed.last().and_then(|run| failure(run))) {
         (false, ..) => {
             let summary = summary(&values, seed);
@@ -307,7 +307,7 @@ mod tests {
         again.jobs[0].results.read.ios += 500;
         let mut runs = vec![run("16k", 4, 0), run("4k", 4, 1), run("16k", 1, 0)];
         runs.extend([again, run("4k", 1, 0)]);
-        let grid = Grid::of(&set(runs), &iops());
+        let grid = Grid::new(&set(runs), &iops());
         let texts: Vec<Vec<&str>> = grid
             .dimensions
             .iter()
@@ -331,11 +331,11 @@ mod tests {
         let mut stopped = run("16k", 1, 0);
         stopped.interrupted_by = Some(2);
         let set = set(vec![run("4k", 1, 0), failed.clone(), stopped]);
-        let grid = Grid::of(&set, &iops());
+        let grid = Grid::new(&set, &iops());
         assert_eq!(grid.at(&[0, 1]), &Reading::Failed("read failed: errno 5".into()));
         assert_eq!(grid.at(&[1, 0]), &Reading::Missing, "interrupted");
         assert_eq!(grid.at(&[1, 1]), &Reading::Missing);
-        let writes = Grid::of(&set, &Measure::parse("write.p99").unwrap());
+        let writes = Grid::new(&set, &Measure::parse("write.p99").unwrap());
         assert_eq!(writes.at(&[0, 0]), &Reading::Absent);
     }
 
@@ -343,12 +343,12 @@ mod tests {
     fn failed_repeats_count_for_nothing_and_runs_made_again_as_they_went_then() {
         let mut failed = testing::failed("4k 4", "read", 5);
         failed.cell = Some(Cell { name: "4k 4".into(), round: 1, at: at("4k", 4) });
-        let grid = Grid::of(&set(vec![run("4k", 4, 0), failed.clone()]), &iops());
+        let grid = Grid::new(&set(vec![run("4k", 4, 0), failed.clone()]), &iops());
         assert_eq!(
             (measured(&grid, &[0, 0]).values.len(), measured(&grid, &[0, 0]).failed),
             (1, 1)
         );
-        let again = Grid::of(&set(vec![run("4k", 4, 0), failed, run("4k", 4, 1)]), &iops());
+        let again = Grid::new(&set(vec![run("4k", 4, 0), failed, run("4k", 4, 1)]), &iops());
         assert_eq!(
             (measured(&again, &[0, 0]).values.len(), measured(&again, &[0, 0]).failed),
             (2, 0)
@@ -384,7 +384,7 @@ mod tests {
             cell: Some(Cell { name: name.into(), ..Cell::default() }),
             ..run("4k", 1, 0)
         });
-        let grid = Grid::of(&set(runs.into()), &iops());
+        let grid = Grid::new(&set(runs.into()), &iops());
         assert_eq!(grid.dimensions, [Dimension::new("cell", ["b", "a"])]);
         assert_eq!(measured(&grid, &[1]).values, [2000.0]);
     }
@@ -396,7 +396,7 @@ mod tests {
         let mut half = run("64k", 2, 0);
         half.cell.as_mut().unwrap().at.pop();
         let runs = vec![fill, run("4k", 16, 0), half, run("4k", 2, 0), run("4k", 4, 0)];
-        let grid = Grid::of(&set(runs), &iops());
+        let grid = Grid::new(&set(runs), &iops());
         let expected = [Dimension::new("bs", ["4k"]), Dimension::new("iodepth", ["2", "4", "16"])];
         assert_eq!(grid.dimensions, expected, "numbers, so they rise");
         assert_eq!(grid.readings().count(), 3);

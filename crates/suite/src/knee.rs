@@ -166,7 +166,7 @@ impl Suite for KneeSearch {
     fn expected(&self) -> crate::Expected {
         let left = DEPTHS.iter().skip(self.done);
         let left = left.map(|depth| self.sweep.step(&self.target, *depth).duration.0).sum();
-        crate::Expected::of(self.spent, Nanos(left))
+        crate::Expected::new(self.spent, Nanos(left))
     }
 }
 

@@ -107,7 +107,7 @@ pub fn conclude(record: &RunRecord, judged: &Judged) -> Conclusion {
 }
 
 fn operations(record: &RunRecord, all: &Exchange, took: Nanos) -> Vec<Operation> {
-    let is_split = all.of("UploadPart").is_some();
+    let is_split = all.of_kind("UploadPart").is_some();
     let alone = all.requests.len() == 1;
     let whole = is_split.then(|| whole_uploads(record, took));
     let each = all.requests.iter().map(|result| {

@@ -127,7 +127,7 @@ impl Suite for Precondition {
             Stage::Saturation(suite) => suite.expected().left,
             Stage::Over => Nanos::default(),
         };
-        Expected::of(self.spent, left)
+        Expected::new(self.spent, left)
     }
 }
 

@@ -52,7 +52,7 @@ impl Rounds {
     pub fn course<'a>(runs: impl Iterator<Item = &'a RunRecord>) -> SteadyProgress {
         let rounds = runs.filter(|run| run.cell.as_ref().is_some_and(|cell| cell.name == CELL));
         let iops = rounds.filter_map(|run| Some(summarize_run(run, Direction::Write)?.iops));
-        SteadyProgress::of(iops.collect())
+        SteadyProgress::from_iops(iops.collect())
     }
 }
 
@@ -66,7 +66,7 @@ pub struct SteadyProgress {
 }
 
 impl SteadyProgress {
-    fn of(iops: Vec<f64>) -> SteadyProgress {
+    fn from_iops(iops: Vec<f64>) -> SteadyProgress {
         let last = steady_state(&iops);
         SteadyProgress { iops, last }
     }
@@ -143,7 +143,7 @@ impl Suite for Saturation {
         }
         let Some(outcome) = summarize_run(record, Direction::Write) else { return Vec::new() };
         self.course.iops.push(outcome.iops);
-        self.course = SteadyProgress::of(std::mem::take(&mut self.course.iops));
+        self.course = SteadyProgress::from_iops(std::mem::take(&mut self.course.iops));
         let mut line = format!("round {}: {:.0} IOPS", self.done, outcome.iops);
         if let Some(last) = self.course.last {
             line += &format!(
@@ -171,7 +171,7 @@ impl Suite for Saturation {
             false => Nanos(self.step().duration.0 * u64::from(rounds.min(WINDOW + 1))),
         };
         let most = self.rounds.time_max.map(|most| Nanos(most.0.saturating_sub(self.spent.0)));
-        Expected::of(self.spent, most.map_or(left, |most| most.min(left)))
+        Expected::new(self.spent, most.map_or(left, |most| most.min(left)))
     }
 }
 

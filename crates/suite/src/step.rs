@@ -44,7 +44,7 @@ pub struct Expected {
 
 impl Expected {
     /// From the time spent and the time left.
-    pub(crate) fn of(spent: Nanos, left: Nanos) -> Expected {
+    pub(crate) fn new(spent: Nanos, left: Nanos) -> Expected {
         Expected { whole: spent + left, left }
     }
 }

@@ -145,7 +145,7 @@ impl Suite for Sweep {
         let mut counts: BTreeMap<usize, u64> = BTreeMap::new();
         self.left.iter().for_each(|place| *counts.entry(place.cell).or_default() += 1);
         let left = counts.iter().map(|(cell, count)| self.expected_run_time(*cell).0 * count).sum();
-        Expected::of(self.spent, Nanos(left))
+        Expected::new(self.spent, Nanos(left))
     }
 }
 

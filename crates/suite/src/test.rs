@@ -174,7 +174,7 @@ impl Test {
     fn places(&self) -> VecDeque<(Place, u32)> {
         let Setting { disks, is_on_several_disks, seed, .. } = &self.setting;
         let readers = readers::COUNTS.into_iter().filter(|_| *is_on_several_disks);
-        let regions = disks.iter().flat_map(Region::of);
+        let regions = disks.iter().flat_map(Region::all);
         let all: Vec<Place> = readers
             .map(|readers| Place::File { readers })
             .chain(regions.map(Place::Disk))
@@ -291,7 +291,7 @@ impl Suite for Test {
     }
 
     fn expected(&self) -> Expected {
-        Expected::of(self.spent, self.current() + self.later())
+        Expected::new(self.spent, self.current() + self.later())
     }
 
     fn part(&self) -> Option<&'static str> {

@@ -124,7 +124,7 @@ impl Suite for Writes {
     fn expected(&self) -> Expected {
         let fill = if self.is_filled { Nanos::default() } else { self.fill().duration };
         let left = self.left.iter().map(|(load, round)| self.step(*load, *round).duration.0).sum();
-        Expected::of(self.spent, fill + Nanos(left))
+        Expected::new(self.spent, fill + Nanos(left))
     }
 }
 
@@ -200,7 +200,7 @@ impl Suite for Discard {
     }
 
     fn expected(&self) -> Expected {
-        Expected::of(self.spent, Nanos(self.left.iter().map(|r| self.step(r).duration.0).sum()))
+        Expected::new(self.spent, Nanos(self.left.iter().map(|r| self.step(r).duration.0).sum()))
     }
 }
 

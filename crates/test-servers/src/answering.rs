@@ -116,7 +116,7 @@ async fn answer(
 }
 
 /// An answer of a status with a body.
-pub(crate) fn say(status: u16, body: impl Into<Body>) -> Response<Body> {
+pub(crate) fn answer_with(status: u16, body: impl Into<Body>) -> Response<Body> {
     let mut answer = Response::new(body.into());
     *answer.status_mut() = hyper::StatusCode::from_u16(status).expect("a status");
     answer
@@ -128,7 +128,7 @@ pub(crate) fn s3_error(status: u16, code: &str, message: &str, more: &str) -> Re
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error><Code>{code}</Code>\
          <Message>{message}</Message>{more}<RequestId>1</RequestId></Error>"
     );
-    let mut answer = say(status, body);
+    let mut answer = answer_with(status, body);
     let xml = hyper::header::HeaderValue::from_static("application/xml");
     answer.headers_mut().insert(hyper::header::CONTENT_TYPE, xml);
     answer

@@ -52,12 +52,12 @@ pub struct LyingDisk<S = [u8; SECTOR]> {
 impl LyingDisk {
     /// A disk of zeros.
     pub fn new(bytes: usize, lie: Lie, seed: u64) -> LyingDisk {
-        LyingDisk::of(vec![[0; SECTOR]; bytes / SECTOR], lie, seed)
+        LyingDisk::with_sectors(vec![[0; SECTOR]; bytes / SECTOR], lie, seed)
     }
 
     /// A disk that holds an image, of whole sectors.
     pub fn holding(image: &[u8], lie: Lie, seed: u64) -> LyingDisk {
-        LyingDisk::of(image.as_chunks().0.to_vec(), lie, seed)
+        LyingDisk::with_sectors(image.as_chunks().0.to_vec(), lie, seed)
     }
 
     /// Its size, in bytes.
@@ -92,7 +92,7 @@ impl LyingDisk {
 
 impl<S: Copy> LyingDisk<S> {
     /// A disk whose sectors hold these.
-    pub fn of(medium: Vec<S>, lie: Lie, seed: u64) -> LyingDisk<S> {
+    pub fn with_sectors(medium: Vec<S>, lie: Lie, seed: u64) -> LyingDisk<S> {
         LyingDisk { lie, random: Seeded::new(seed), medium, cache: Vec::new(), writes: 0, atom: 1 }
     }
 

@@ -1,6 +1,6 @@
 //! OpenStack Swift's objects, as its API describes them: a token, containers, objects.
 
-use crate::answering::{Answer, Handler, Http, Listening, say};
+use crate::answering::{Answer, Handler, Http, Listening, answer_with};
 use hyper::header::{HeaderName, HeaderValue};
 use hyper::{Method, Request, Response};
 use md5::{Digest, Md5};
@@ -74,7 +74,7 @@ fn answer(
     let mut containers = containers.lock().unwrap_or_else(PoisonError::into_inner);
     if *request.method() == Method::PUT && name.is_empty() {
         let made = containers.insert(container.to_owned(), BTreeMap::new()).is_none();
-        return say(if made { 201 } else { 202 }, Vec::new());
+        return answer_with(if made { 201 } else { 202 }, Vec::new());
     }
     let Some(objects) = containers.get_mut(container) else {
         return error_response(404, "Not Found");
@@ -83,10 +83,10 @@ fn answer(
         (&Method::GET, "") => listed(objects),
         (&Method::PUT, _) => {
             objects.insert(name.to_owned(), request.body().clone());
-            with(say(201, Vec::new()), "etag", &tag_of(request.body()))
+            with(answer_with(201, Vec::new()), "etag", &tag_of(request.body()))
         }
         (&Method::DELETE, _) => match objects.remove(name) {
-            Some(_) => say(204, Vec::new()),
+            Some(_) => answer_with(204, Vec::new()),
             None => error_response(404, "Not Found"),
         },
         (&Method::GET | &Method::HEAD, _) => match objects.get(name) {
@@ -100,7 +100,7 @@ fn answer(
 /// An error as an HTML page, as Swift sends it.
 fn error_response(status: u16, what: &str) -> Response<Body> {
     let page = format!("<html><h1>{what}</h1><p>The server says {status}.</p></html>");
-    with(say(status, page), "content-type", "text/html; charset=UTF-8")
+    with(answer_with(status, page), "content-type", "text/html; charset=UTF-8")
 }
 
 fn with(mut answer: Response<Body>, name: &'static str, value: &str) -> Response<Body> {
@@ -115,22 +115,22 @@ fn tag_of(content: &[u8]) -> String {
 
 fn listed(objects: &BTreeMap<String, Vec<u8>>) -> Response<Body> {
     if objects.is_empty() {
-        return say(204, Vec::new());
+        return answer_with(204, Vec::new());
     }
-    say(200, objects.keys().map(|name| format!("{name}\n")).collect::<String>())
+    answer_with(200, objects.keys().map(|name| format!("{name}\n")).collect::<String>())
 }
 
 fn read(content: &[u8], range: Option<&str>) -> Response<Body> {
     let length = content.len();
     let Some(range) = range else {
-        return with(say(200, content.to_vec()), "etag", &tag_of(content));
+        return with(answer_with(200, content.to_vec()), "etag", &tag_of(content));
     };
     let ends = range.strip_prefix("bytes=").and_then(|range| range.split_once('-'));
     let ends = ends.and_then(|(first, last)| Some((first.parse().ok()?, last.parse().ok()?)));
     match ends {
         Some((first, last)) if first <= last && first < length => {
             let last: usize = std::cmp::min(last, length - 1);
-            let part = say(206, content[first..=last].to_vec());
+            let part = answer_with(206, content[first..=last].to_vec());
             with(part, "content-range", &format!("bytes {first}-{last}/{length}"))
         }
         _ => with(error_response(416, "Range"), "content-range", &format!("bytes */{length}")),

@@ -131,7 +131,7 @@ const ENDPOINTS: &[Endpoint] = &[
         parameters: &[ID],
         body: Some(("The note; an empty one removes it.", Some("Note"))),
         success: Success::NoContent("The note is saved."),
-        handler: || put(answers::note),
+        handler: || put(answers::set_note),
     },
     Endpoint {
         method: "get",

@@ -31,7 +31,7 @@ pub fn router(site: Site) -> Router {
         .route("/runs/{id}/record.json", get(run::record))
         .route("/runs/{id}/tag", post(run::tag))
         .route("/runs/{id}/untag", post(run::untag))
-        .route("/runs/{id}/note", post(run::note))
+        .route("/runs/{id}/note", post(run::set_note))
         .route("/runs/{id}/remove", get(run::asked_to_remove).post(run::remove))
         .route("/sets/{id}", get(sweep::page))
         .route("/compare", get(compare::page))

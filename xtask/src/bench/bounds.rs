@@ -96,7 +96,7 @@ impl Figure {
     }
 
     /// The figure of one run.
-    pub fn of(self, sample: &Sample) -> f64 {
+    pub fn value(self, sample: &Sample) -> f64 {
         match self {
             Figure::Rate => sample.iops,
             Figure::Interval => 1e9 / sample.iops,

@@ -170,7 +170,7 @@ fn table(without: &[Sample], with: &[Sample], options: &Options) -> String {
             _ => (String::new(), ""),
         };
         let median =
-            |samples: &[Sample]| middle(samples.iter().map(|one| figure.of(one)).collect());
+            |samples: &[Sample]| middle(samples.iter().map(|one| figure.value(one)).collect());
         let [a, b] = [without, with].map(median);
         let name = figure.name();
         // Writing to a string cannot fail.

@@ -27,7 +27,7 @@ impl Bound {
                 (format!("≤ {limit:.2}x"), format!("{ratio:.2}"), ratio <= limit)
             }
             Demand::AtMost(limit) => {
-                let value = middle(measured.fathom.iter().map(|s| figure.of(s)).collect());
+                let value = middle(measured.fathom.iter().map(|s| figure.value(s)).collect());
                 let unit = figure.unit();
                 (format!("≤ {:.0}", limit / unit), format!("{:.1}", value / unit), value <= limit)
             }
@@ -64,7 +64,7 @@ fn between(
     of: impl Fn(f64, f64) -> f64,
 ) -> f64 {
     let rounds = first.iter().zip(second);
-    middle(rounds.map(|(first, second)| of(figure.of(first), figure.of(second))).collect())
+    middle(rounds.map(|(first, second)| of(figure.value(first), figure.value(second))).collect())
 }
 
 #[cfg(test)]

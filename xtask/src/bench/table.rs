@@ -163,7 +163,7 @@ fn spread(samples: &[Sample], of: Figure) -> String {
     if samples.is_empty() {
         return "–".to_string();
     }
-    let values: Vec<f64> = samples.iter().map(|sample| of.of(sample)).collect();
+    let values: Vec<f64> = samples.iter().map(|sample| of.value(sample)).collect();
     let highest = values.iter().copied().fold(f64::MIN, f64::max);
     let lowest = values.iter().copied().fold(f64::MAX, f64::min);
     format!("{:.1} %", (highest - lowest) / middle(values) * 100.0)

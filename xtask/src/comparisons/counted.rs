@@ -36,7 +36,7 @@ pub struct Counted {
 
 impl Counted {
     /// Nothing yet.
-    pub fn of(job: &'static Job) -> Counted {
+    pub fn new(job: &'static Job) -> Counted {
         Counted {
             job,
             equal: 0,
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn intervals_of_even_noise_hold_and_need_enough_runs() {
-        let mut counted = Counted::of(&JOBS[0]);
+        let mut counted = Counted::new(&JOBS[0]);
         let mut seeded = Seeded::new(7);
         counted.iops = (0..200).map(|_| 1000.0 + seeded.between(0, 100) as f64).collect();
         let held = counted.intervals_that_hold().unwrap();
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_side_that_was_not_slowed_by_a_tenth_is_known() {
-        let mut counted = Counted::of(&JOBS[0]);
+        let mut counted = Counted::new(&JOBS[0]);
         assert!(counted.is_slowed_as_meant(), "nothing is known yet");
         counted.ratios = vec![0.91, 0.89, 0.95];
         assert!(counted.is_slowed_as_meant());

@@ -88,7 +88,7 @@ impl Measuring {
 
     /// The comparisons of all jobs, in turn, so that those made until the end are as many of each.
     fn all(&self, comparisons: u32, ends: Instant) -> Vec<Counted> {
-        let mut counted: Vec<Counted> = JOBS.iter().map(Counted::of).collect();
+        let mut counted: Vec<Counted> = JOBS.iter().map(Counted::new).collect();
         let mut in_a_row = 0;
         for number in 0..comparisons {
             for one in &mut counted {

@@ -17,7 +17,7 @@ struct Shares {
 }
 
 impl Shares {
-    fn of(counted: &[Counted]) -> Shares {
+    fn from_counted(counted: &[Counted]) -> Shares {
         let share =
             |part: u32, all: u32| (all > 0).then(|| f64::from(part) * 100.0 / f64::from(all));
         let sum = |of: &dyn Fn(&Counted) -> u32| counted.iter().map(of).sum::<u32>();
@@ -32,7 +32,7 @@ impl Shares {
 
 /// The goals that are missed, in words.
 pub fn missed(counted: &[Counted]) -> Vec<String> {
-    let Shares { false_calls, found, held } = Shares::of(counted);
+    let Shares { false_calls, found, held } = Shares::from_counted(counted);
     let mut missed = Vec::new();
     if !false_calls.is_some_and(|share| share <= FALSE_MAX) {
         missed.push("equal runs that are called different".to_owned());
@@ -59,7 +59,7 @@ pub fn missed(counted: &[Counted]) -> Vec<String> {
 pub fn render(counted: &[Counted], comparisons: u32, disturbed: u32) -> String {
     let sum = |of: &dyn Fn(&Counted) -> u32| counted.iter().map(of).sum::<u32>();
     let asked = comparisons * counted.len() as u32;
-    let Shares { false_calls, found, held } = Shares::of(counted);
+    let Shares { false_calls, found, held } = Shares::from_counted(counted);
     let shown =
         |share: Option<f64>| share.map_or("–".to_owned(), |share| format!("{share:.0} %"));
     let mut text = format!(
@@ -124,7 +124,7 @@ mod tests {
             runs: vec![8; 20],
             ratios: vec![0.9; 20],
             iops: (0..200).map(|n| 1000.0 + f64::from(n % 7)).collect(),
-            ..Counted::of(job)
+            ..Counted::new(job)
         };
         JOBS.iter().map(each).collect()
     }
@@ -143,14 +143,14 @@ mod tests {
         assert!(with(&|one| one.not_made = vec!["busy".into()]).contains("5 comparisons were not"));
         // One outlier shifts the mean of all beyond most intervals of five.
         assert!(with(&|one| one.iops[0] = 1e6).contains("intervals that hold"));
-        let nothing: Vec<Counted> = JOBS.iter().map(Counted::of).collect();
+        let nothing: Vec<Counted> = JOBS.iter().map(Counted::new).collect();
         assert_eq!(missed(&nothing).len(), 3);
     }
 
     #[test]
     fn the_table_of_an_interrupted_run_says_how_much_was_made() {
         let mut all = counted();
-        all[4] = Counted::of(&JOBS[4]);
+        all[4] = Counted::new(&JOBS[4]);
         all[4].not_made.push("20 attempts were disturbed".into());
         let text = render(&all, 20, 3);
         assert!(text.contains("made 80 of 100 comparisons of a run with itself"), "{text}");

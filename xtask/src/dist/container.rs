@@ -20,7 +20,7 @@ impl Images {
         command
     }
 
-    fn say(&self, arguments: &[&str]) -> Result<String> {
+    fn buildah_output(&self, arguments: &[&str]) -> Result<String> {
         Ok(output(&mut self.buildah(arguments))?.trim().to_owned())
     }
 }
@@ -30,9 +30,9 @@ pub fn check(shop: &Workshop, root: &Path) -> Result<()> {
     let file = shop.root.join("packaging/container/Containerfile");
     let scratch = tempfile::tempdir_in(&shop.packages)?;
     let images = Images(scratch.path().to_owned());
-    let base = images.say(&["from", "scratch"])?;
+    let base = images.buildah_output(&["from", "scratch"])?;
     call(images.buildah(&["add", "--quiet", &base]).arg(root).arg("/"))?;
-    images.say(&["commit", "--quiet", "--rm", &base, "debian:12-slim"])?;
+    images.buildah_output(&["commit", "--quiet", "--rm", &base, "debian:12-slim"])?;
     let context = scratch.path().join("context");
     std::fs::create_dir(&context)?;
     let package = shop.package("fathom-", "x86_64.tar.gz")?;
@@ -41,8 +41,9 @@ pub fn check(shop: &Workshop, root: &Path) -> Result<()> {
     call(images.buildah(&build).arg(file).arg(&context))?;
     let data = scratch.path().join("data");
     std::fs::create_dir(&data)?;
-    let container = images.say(&["from", "--pull-never", "fathom"])?;
-    let user = images.say(&["inspect", "--format={{.OCIv1.Config.User}}", &container])?;
+    let container = images.buildah_output(&["from", "--pull-never", "fathom"])?;
+    let user =
+        images.buildah_output(&["inspect", "--format={{.OCIv1.Config.User}}", &container])?;
     ensure!(user == "65532:65532", "the image runs as '{user}'");
     chown(&data, Some(65532), Some(65532))?;
     let volume = format!("{}:/data", data.display());
@@ -50,7 +51,7 @@ pub fn check(shop: &Workshop, root: &Path) -> Result<()> {
     let job = ["/usr/bin/fathom", "run", "--name=a", "--rw=randwrite", "--size=4m"];
     let said = output(&mut images.buildah(&[&run[..], &job].concat()))?;
     ensure!(said.contains("limited by"), "a run in the container said: {said}");
-    let size = images.say(&["images", "--format={{.Size}}", "fathom"])?;
+    let size = images.buildah_output(&["images", "--format={{.Size}}", "fathom"])?;
     println!("container image: {size}");
     Ok(())
 }

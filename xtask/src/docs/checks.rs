@@ -34,7 +34,7 @@ pub fn markdown() -> String {
         out += &format!(
             "| [{id}](#{id}) | {} | {} | {} | {} |\n",
             cell(check.question),
-            how(check),
+            proof_kind(check),
             test(&check.firing_test()),
             test(&check.silent_test()),
         );
@@ -70,7 +70,7 @@ fn section(check: &Check) -> String {
     out
 }
 
-fn how(check: &Check) -> &'static str {
+fn proof_kind(check: &Check) -> &'static str {
     match check.proof.how {
         How::Real => "real",
         How::Recorded => "recorded",

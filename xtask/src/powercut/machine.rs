@@ -167,7 +167,7 @@ impl Machine {
     }
 
     /// Everything it has said so far.
-    pub fn said(&mut self) -> &[String] {
+    pub fn lines(&mut self) -> &[String] {
         self.said.extend(self.lines.try_iter());
         &self.said
     }

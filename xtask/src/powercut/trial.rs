@@ -113,7 +113,7 @@ impl<'a> Trials<'a> {
             self.case.prepare
         ))?;
         let line = machine.wait_for_one_of(&["PREPARED", "NOT PREPARED"])?;
-        ensure!(line == "PREPARED", "{}", machine.said().join("\n"));
+        ensure!(line == "PREPARED", "{}", machine.lines().join("\n"));
         drop(machine);
         self.images = self.disks.iter().map(|nbd| nbd.read(0, DISK as usize)).collect();
         Ok(())
@@ -179,14 +179,14 @@ impl<'a> Trials<'a> {
         let run = self.wait_for_promises(&mut machine, &before, 5 + random.below(60))?;
         if let Some(witness) = self.case.witness {
             let row = format!("ROW {}", 1 + random.below(5));
-            while !machine.said().contains(&row) {
+            while !machine.lines().contains(&row) {
                 if machine.next_line(PATIENCE)?.is_none() {
-                    bail!("{} commits nothing: {}", witness.name(), machine.said().join("\n"));
+                    bail!("{} commits nothing: {}", witness.name(), machine.lines().join("\n"));
                 }
             }
         }
         std::thread::sleep(Duration::from_millis(random.below(100)));
-        let rows = machine.said().iter().filter_map(|line| line.strip_prefix("ROW ")).next_back();
+        let rows = machine.lines().iter().filter_map(|line| line.strip_prefix("ROW ")).next_back();
         let rows: u64 = rows.map_or(Ok(0), str::parse).context("a row of the witness")?;
         self.cut(machine)?;
         self.check(run, rows, sum)
@@ -240,7 +240,7 @@ impl<'a> Trials<'a> {
         loop {
             if let Some(line) = machine.next_line(Duration::from_millis(20))? {
                 let is_error = line.contains("NOT SET UP") || line.starts_with("fathom: error");
-                ensure!(!is_error, "{}", machine.said().join("\n"));
+                ensure!(!is_error, "{}", machine.lines().join("\n"));
             }
             if let Some(run) = self.runs()?.difference(before).next() {
                 let promises = self.read(*run)?;
@@ -251,7 +251,7 @@ impl<'a> Trials<'a> {
                 }
             }
             if begun.elapsed() > PATIENCE {
-                bail!("no promises; the guest said: {}", machine.said().join("\n"));
+                bail!("no promises; the guest said: {}", machine.lines().join("\n"));
             }
         }
     }
@@ -269,7 +269,7 @@ impl<'a> Trials<'a> {
              echo OFF"
         ))?;
         machine.wait_for_one_of(&["OFF"])?;
-        let said = machine.said().to_vec();
+        let said = machine.lines().to_vec();
         let report = || said.join("\n");
         let broken = sum.broken;
         self.add(run, sum).with_context(report)?;
@@ -321,7 +321,7 @@ impl<'a> Trials<'a> {
             machine.send(&format!("{set_up} && {command}; echo; echo ENDED $?"))?;
             let line = machine.wait_for_one_of(&[MARK, "ENDED"])?;
             let is_end = line.starts_with("ENDED");
-            ensure!(is_end == (start == cuts), "start {start}: {}", machine.said().join("\n"));
+            ensure!(is_end == (start == cuts), "start {start}: {}", machine.lines().join("\n"));
             drop(machine);
             self.disks.iter().for_each(Nbd::cut);
         }

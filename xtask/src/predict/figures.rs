@@ -74,7 +74,7 @@ pub const PROPERTIES: &[Property] = &[
 pub type Figures = Vec<Option<f64>>;
 
 /// The figures of a capture.
-pub fn of(path: &Path) -> Result<Figures> {
+pub fn read(path: &Path) -> Result<Figures> {
     let naming = || path.display().to_string();
     let mut trace = AnyTrace::open(BufReader::new(File::open(path).with_context(naming)?))
         .with_context(naming)?;

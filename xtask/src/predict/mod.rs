@@ -188,7 +188,7 @@ impl Predicting {
         line.extend([trace.display().to_string(), load.display().to_string(), "--".into()]);
         line.extend(last.iter().cloned());
         finished(command(&line).current_dir(&load).stdout(Stdio::null()))?;
-        figures::of(&trace)
+        figures::read(&trace)
     }
 
     /// The IOPS of a usual job on each storage.

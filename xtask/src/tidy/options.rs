@@ -16,7 +16,7 @@ pub fn check(_root: &Path) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     let mut seen = HashSet::new();
     for def in options::all() {
-        let mut faults = faults(&Row::of(def));
+        let mut faults = faults(&Row::new(def));
         // An engine's option may bear the name of another engine's.
         for name in def.names() {
             if !seen.insert((name, def.engines)) {
@@ -41,7 +41,7 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
-    fn of(def: &OptionDef) -> Row<'_> {
+    fn new(def: &OptionDef) -> Row<'_> {
         let accepted = match def.status {
             Status::Accepted(why) => Some(why),
             Status::Works | Status::NotYet | Status::Needs(_) => None,

@@ -24,7 +24,7 @@ pub struct Goal {
 }
 
 /// All goals.
-pub fn of(outcomes: &[Outcome]) -> Vec<Goal> {
+pub fn goals(outcomes: &[Outcome]) -> Vec<Goal> {
     let count = |of: &dyn Fn(&Outcome) -> bool| outcomes.iter().filter(|one| of(one)).count();
     let all = outcomes.len();
     let share = |part: usize| part as f64 * 100.0 / all.max(1) as f64;

@@ -27,7 +27,7 @@ pub struct NotMeasured {
 impl Results {
     /// Fails when a goal is missed, or when a draw was not measured.
     pub fn verify(&self) -> Result<()> {
-        let goals = goals::of(&self.outcomes);
+        let goals = goals::goals(&self.outcomes);
         let missed = goals.iter().filter(|goal| !goal.is_met);
         let mut wrong: Vec<String> = missed
             .map(|goal| format!("{}: {:.1} %, not {}", goal.name, goal.value, goal.aim))

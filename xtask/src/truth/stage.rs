@@ -77,7 +77,7 @@ impl Drop for Held {
 
 impl Made {
     /// A run with a shape's options and these.
-    pub fn of(shape: &Shape, more: &[&str]) -> Made {
+    pub fn new(shape: &Shape, more: &[&str]) -> Made {
         let mut arguments = shape.options();
         arguments.extend(more.iter().map(|option| (*option).to_owned()));
         // The first of several short jobs ends before the last starts.

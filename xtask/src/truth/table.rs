@@ -66,7 +66,7 @@ pub fn render(situations: &[&Situation], results: &Results, origin: &Origin) -> 
             "| {} | {} | {} | {} | {} | {missed} | {false_warnings} |",
             situation.what,
             situation.limits.join(" or "),
-            said(&own),
+            limit_counts(&own),
             wrong.count(),
             high.count(),
         );
@@ -77,7 +77,7 @@ pub fn render(situations: &[&Situation], results: &Results, origin: &Origin) -> 
 }
 
 /// "device 9 (high 7, medium 2), unknown 1".
-fn said(own: &[&Outcome]) -> String {
+fn limit_counts(own: &[&Outcome]) -> String {
     let mut limits: BTreeMap<&str, BTreeMap<&str, u32>> = BTreeMap::new();
     for one in own {
         *limits.entry(&one.limit).or_default().entry(&one.confidence).or_default() += 1;
@@ -91,7 +91,7 @@ fn said(own: &[&Outcome]) -> String {
 
 fn totals(outcomes: &[Outcome]) -> String {
     let mut text = "| | measured | goal |\n|---|--:|--:|\n".to_owned();
-    for goal in goals::of(outcomes) {
+    for goal in goals::goals(outcomes) {
         let missed = if goal.is_met { "" } else { ", missed" };
         // Writing to a string cannot fail.
         let _ = writeln!(text, "| {} | {:.1} % | {}{missed} |", goal.name, goal.value, goal.aim);

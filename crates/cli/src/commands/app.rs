@@ -5,7 +5,7 @@ mod fixture;
 mod task;
 
 use crate::archived;
-use crate::output::{Output, describe, say};
+use crate::output::{Output, describe, write_stderr};
 use crate::suites::scratch::Scratch;
 use crate::suites::{self, SuiteOptions};
 use anyhow::Result;
@@ -165,11 +165,11 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
         false => report::suite::app(&conclusion, &output.style()) + &suites::footer(&saved),
     })?;
     if arguments.keep {
-        say(&format!("directory kept: {}\n", scratch.path));
+        write_stderr(&format!("directory kept: {}\n", scratch.path));
     }
     let signal = end?;
     if let Some(failure) = &fixture_failure {
-        say(&format!("fathom: error: {failure}\n"));
+        write_stderr(&format!("fathom: error: {failure}\n"));
     }
     let interrupted = conclusion.interrupted_by.or(signal).or(runner.caught());
     let failed = saved.is_lost || fixture_failure.is_some() || !conclusion.failures.is_empty();

@@ -2,7 +2,7 @@
 
 use super::app::channel;
 use crate::exit;
-use crate::output::say;
+use crate::output::write_stderr;
 use anyhow::{Context, Result};
 use apps::Task;
 use clap::Args;
@@ -23,7 +23,9 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
         Ok(true) => Ok(0),
         Ok(false) => Ok(exit::ERRORS),
         Err(error) => {
-            say(&format!("fathom: error: {error:#}; this command is part of 'fathom app'\n"));
+            write_stderr(&format!(
+                "fathom: error: {error:#}; this command is part of 'fathom app'\n"
+            ));
             Ok(exit::USAGE)
         }
     }

@@ -7,7 +7,7 @@ mod show;
 
 use super::watch::signals::WatchSignals;
 use crate::exit;
-use crate::output::say;
+use crate::output::write_stderr;
 use crate::suites;
 use anyhow::{Context, Result};
 use capture::{Capture, Command, Output, Totals, Unseen};
@@ -142,18 +142,18 @@ fn capture(arguments: &Arguments) -> Result<u8> {
         }
     };
     for what in capture.unseen() {
-        say(&format!("fathom: warning: {}\n", unseen(*what)));
+        write_stderr(&format!("fathom: warning: {}\n", unseen(*what)));
     }
     if let Some(command) = &command {
         let begun = capture.watch(command.process()).map_err(|why| why.to_string());
         begun.map_err(Refusal::target)?;
         command.begin().context("cannot start the command")?;
     } else {
-        say("fathom: capturing; Ctrl-C ends\n");
+        write_stderr("fathom: capturing; Ctrl-C ends\n");
     }
     let ended = follow(arguments, &mut capture, command.as_mut(), &signals);
     let totals = capture.finish().with_context(|| format!("cannot write '{}'", path.display()))?;
-    say(&(in_words(&totals, path) + "\n"));
+    write_stderr(&(in_words(&totals, path) + "\n"));
     match ended? {
         Some(status) if !signals.must_end() => Ok(code(status)),
         _ => Ok(signals.exit_code()),

@@ -1,6 +1,6 @@
 //! `fathom knee`: measures throughput and latency at each queue depth, and finds the depth to use.
 
-use crate::output::{Output, describe, say};
+use crate::output::{Output, describe, write_stderr};
 use crate::suites::scratch::{Scratch, size_refusal};
 use crate::suites::{self, SuiteOptions, device};
 use crate::{exit, ranks};
@@ -169,7 +169,7 @@ fn report(arguments: &Arguments, set: &RecordSet, saved: &SavedTo) -> Result<(Co
         }
     })?;
     if let Err(error) = &written {
-        say(&format!("fathom: error: {}\n", describe(error)));
+        write_stderr(&format!("fathom: error: {}\n", describe(error)));
     }
     Ok((conclusion, written.is_ok()))
 }
@@ -284,7 +284,7 @@ fn check_job_file(file: &Path, path: &str) -> Result<()> {
 /// Writes the job file. Returns its path; `None` if no depth was found.
 fn write_job<'a>(file: &'a Path, conclusion: &Conclusion) -> Result<Option<&'a Path>> {
     let Some(text) = report::suite::job_file(conclusion) else {
-        say(&format!("no depth was found, so {} is not written\n", file.display()));
+        write_stderr(&format!("no depth was found, so {} is not written\n", file.display()));
         return Ok(None);
     };
     File::create_new(file)

@@ -194,7 +194,7 @@ fn job_option(roff: &mut Roff, def: &options::OptionDef) {
         roff.control("br", []).text([roman(format!("{label}: {value}"))]);
     }
     for choice in def.values {
-        let about = roman(format!(": {}", choice.about()));
+        let about = roman(format!(": {}", choice.meaning()));
         roff.control("br", []).text([bold(choice.name), about]);
     }
     for paragraph in def.long.split("\n\n").filter(|paragraph| !paragraph.trim().is_empty()) {

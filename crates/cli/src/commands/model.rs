@@ -1,6 +1,6 @@
 //! `fathom model`: what a trace shows of its workload, and jobs that ask the same of storage.
 
-use crate::output::{Output, describe, say, write_file};
+use crate::output::{Output, describe, write_file, write_stderr};
 use crate::suites;
 use anyhow::{Context, Result};
 use clap::Args;
@@ -160,7 +160,7 @@ impl Iterator for Entries {
             let notes = self.reader.notes().into_iter();
             let end = "the trace has no end; what was written before is used".to_owned();
             let end = self.reader.is_truncated().then_some(end);
-            notes.chain(end).for_each(|note| say(&format!("{}: {note}\n", self.name)));
+            notes.chain(end).for_each(|note| write_stderr(&format!("{}: {note}\n", self.name)));
         }
         Some(next?.map_err(|error| Refusal::usage(format!("{}: {error}", self.name))))
     }
@@ -205,7 +205,7 @@ fn replay(traces: &[PathBuf], path: &Path, model: &Model, scale: f64) -> Result<
     let mut writer = ReplayWriter::new(BufWriter::new(file), level, scale).with_context(cannot)?;
     each_entry(traces, Reading::Again, |entry| writer.entry(entry).with_context(cannot))?;
     if writer.skipped > 0 {
-        say(&format!(
+        write_stderr(&format!(
             "{} events are left out: an iolog cannot name their files, or they move nothing\n",
             writer.skipped
         ));

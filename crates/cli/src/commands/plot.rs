@@ -1,7 +1,7 @@
 //! `fathom plot`: draws figures of records over the options that vary.
 
 use crate::archived;
-use crate::output::{describe, say, write_file};
+use crate::output::{describe, write_file, write_stderr};
 use anyhow::Result;
 use charts::Picture;
 use clap::{Args, ValueEnum};
@@ -87,7 +87,7 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
             false => write(&drawn.picture, path),
         };
         written.map_err(anyhow::Error::msg)?;
-        say(&format!("{}: {}\n", path.display(), summary(&drawn)));
+        write_stderr(&format!("{}: {}\n", path.display(), summary(&drawn)));
     }
     Ok(0)
 }

@@ -7,7 +7,7 @@ mod target;
 mod write;
 
 use crate::commands::serve::token_in;
-use crate::output::{Output, say};
+use crate::output::{Output, write_stderr};
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
 use powercut::server::Server;
@@ -100,7 +100,7 @@ fn serve(arguments: &ServeArguments) -> Result<u8> {
     let listener = TcpListener::bind(address).with_context(|| format!("--listen={address}"))?;
     let address = listener.local_addr().context("cannot tell the address")?;
     Output::Stdout.write(&format!("{address}\n"))?;
-    say(&format!("fathom: keeping promises in {}; Ctrl-C ends it\n", directory.display()));
+    write_stderr(&format!("fathom: keeping promises in {}; Ctrl-C ends it\n", directory.display()));
     Arc::new(server).serve(&listener).context("cannot serve")?;
     Ok(0)
 }

@@ -1,7 +1,7 @@
 //! `fathom report`: writes records as a page, a table or a picture.
 
 use crate::commands::plot::{SCALE, named};
-use crate::output::{describe, say, write_file};
+use crate::output::{describe, write_file, write_stderr};
 use anyhow::Result;
 use clap::Args;
 use record::RecordSet;
@@ -99,7 +99,7 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     let contents = contents.collect::<Result<Vec<Vec<u8>>, String>>().map_err(Refusal::usage)?;
     for (path, bytes) in arguments.output.iter().zip(contents) {
         write_file(path, &bytes).map_err(anyhow::Error::msg)?;
-        say(&format!("{}: {}\n", path.display(), record::human::size(bytes.len() as f64)));
+        write_stderr(&format!("{}: {}\n", path.display(), record::human::size(bytes.len() as f64)));
     }
     Ok(0)
 }

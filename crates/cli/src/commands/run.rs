@@ -20,7 +20,7 @@ mod several_ranks;
 mod status_line;
 
 use crate::exit;
-use crate::output::{Output, describe, say};
+use crate::output::{Output, describe, write_stderr};
 use anyhow::Result;
 use command_line::UsageError;
 use console::Console;
@@ -43,7 +43,7 @@ pub fn main(dialect: Dialect, words: &[OsString]) -> u8 {
     }
     let runner = Runner::new(dialect == Dialect::Fio);
     let failed = |error: anyhow::Error, code| {
-        say(&format!("{}: error: {}\n", program(dialect), describe(&error)));
+        write_stderr(&format!("{}: error: {}\n", program(dialect), describe(&error)));
         code
     };
     let read = command_line::read(dialect, words, &runner);
@@ -60,7 +60,7 @@ pub fn main(dialect: Dialect, words: &[OsString]) -> u8 {
     let (invocation, others) = match read {
         Ok(read) => read,
         Err(UsageError(text)) => {
-            say(&format!("{text}\n"));
+            write_stderr(&format!("{text}\n"));
             return usage_code(dialect);
         }
     };
@@ -91,7 +91,7 @@ fn run(request: &RunRequest, output: &mut Output) -> Result<u8> {
     let (gate, listener) = match check(request) {
         Ok(checked) => checked,
         Err(text) => {
-            say(&format!("command line: {text}\n"));
+            write_stderr(&format!("command line: {text}\n"));
             return Ok(usage_code(request.dialect));
         }
     };
@@ -133,7 +133,7 @@ fn run(request: &RunRequest, output: &mut Output) -> Result<u8> {
     archive.run_file_result()?;
 
     if let Some(text) = &trigger_failure {
-        say(&format!("{}: error: {text}\n", program(request.dialect)));
+        write_stderr(&format!("{}: error: {text}\n", program(request.dialect)));
     }
     let own_failure = !has_aggregated_logs || trigger_failure.is_some();
     let codes = [exit::of_run(&record, as_fio), u8::from(own_failure) * exit::ERRORS];

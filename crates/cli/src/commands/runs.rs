@@ -7,7 +7,7 @@ mod rejudge;
 mod show;
 mod transfer;
 
-use crate::output::{Output, say};
+use crate::output::{Output, write_stderr};
 use access::{filter, location, refused, terminal_style};
 use anyhow::Result;
 use archive::{Archive, Choice, Filter, Row};
@@ -90,7 +90,7 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
         None => list(arguments, &choice),
         Some(Verb::Show(arguments)) => show::main(arguments, &choice),
         Some(Verb::Tag(arguments)) => label::tag(arguments, &choice),
-        Some(Verb::Note(arguments)) => label::note(arguments, &choice),
+        Some(Verb::Note(arguments)) => label::set_note(arguments, &choice),
         Some(Verb::Rm(arguments)) => label::remove(arguments, &choice),
         Some(Verb::Export(arguments)) => transfer::export(arguments, &choice),
         Some(Verb::Import(arguments)) => transfer::import(arguments, &choice),
@@ -116,7 +116,7 @@ fn list(arguments: &Arguments, choice: &Choice) -> Result<()> {
     let archive = match Archive::open_existing(&location(choice)?) {
         Ok(archive) => Some(archive),
         Err(error @ archive::ArchiveError::Missing { .. }) => {
-            say(&format!("fathom: {error}\n"));
+            write_stderr(&format!("fathom: {error}\n"));
             None
         }
         Err(error) => return Err(refused(error)),
@@ -142,7 +142,7 @@ fn list(arguments: &Arguments, choice: &Choice) -> Result<()> {
     let shown = &lines[..lines.len().min(most)];
     output.write(&report::runs::list(shown, &terminal_style(&output)))?;
     if shown.len() < lines.len() {
-        say(&format!(
+        write_stderr(&format!(
             "there are more than these {} lines; --limit=0 shows all, FILTER words select fewer\n",
             shown.len()
         ));

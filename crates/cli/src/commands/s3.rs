@@ -10,7 +10,7 @@ pub use arguments::Arguments;
 
 use crate::commands::run::console::Console;
 use crate::commands::run::request::{RunRequest, ShownMessages};
-use crate::output::{Output, say};
+use crate::output::{Output, write_stderr};
 use crate::{exit, ranks, suites};
 use access::Access;
 use anyhow::Result;
@@ -151,7 +151,7 @@ impl Measurement<'_> {
         let arguments = self.arguments;
         if arguments.work.needs_objects() && !arguments.no_prepare {
             let count = arguments.objects() * self.jobs.ranks as u64;
-            say(&format!("fathom: putting {count} objects below {}\n", self.jobs.base));
+            write_stderr(&format!("fathom: putting {count} objects below {}\n", self.jobs.base));
             let job = parse(&self.jobs.prepare(), self.runner, arguments)?;
             // This run is not archived.
             let (record, _) = self.run(&job, self.runner.plan(&job)?, None, output)?;
@@ -159,11 +159,11 @@ impl Measurement<'_> {
                 return Ok(None);
             }
             if exit::failed(&record) {
-                say("fathom: error: the objects could not be put; nothing was measured\n");
+                write_stderr("fathom: error: the objects could not be put; nothing was measured\n");
                 return Ok(None);
             }
         }
-        say(&format!("fathom: {}\n", self.description()));
+        write_stderr(&format!("fathom: {}\n", self.description()));
         let (record, judged) = self.run(measured, planned, Some(archive), output)?;
         Ok(judged.map(|judged| (record, judged)))
     }
@@ -222,10 +222,12 @@ impl Measurement<'_> {
         }
         let base = &self.jobs.base;
         if self.arguments.no_cleanup {
-            say(&format!("fathom: the objects are left below {base}\n"));
+            write_stderr(&format!("fathom: the objects are left below {base}\n"));
             return;
         }
-        say(&format!("fathom: deleting the {count} objects below {base}; a signal stops this\n"));
+        write_stderr(&format!(
+            "fathom: deleting the {count} objects below {base}; a signal stops this\n"
+        ));
         // A signal that ended the run does not stop the deletion; a second one ends the program.
         let runner = self.runner;
         let is_interrupted = runner.caught().is_some();
@@ -237,7 +239,7 @@ impl Measurement<'_> {
                 true => String::new(),
                 false => format!("; `aws s3 rm --recursive s3:/{base}/` deletes them"),
             };
-            say(&format!(
+            write_stderr(&format!(
                 "fathom: warning: {} objects below {base} may not have been deleted{why}{cure}\n",
                 removed.left
             ));

@@ -4,7 +4,7 @@ mod launch;
 
 use crate::commands::inspect;
 use crate::exit;
-use crate::output::{Output, say};
+use crate::output::{Output, write_stderr};
 use crate::suites::{self};
 use anyhow::{Context, Result};
 use archive::{Archive, ArchiveError, Choice, Location};
@@ -88,9 +88,12 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
         false => None,
     };
     Output::Stdout.write(&format!("{shown}\n"))?;
-    say(&format!("fathom: serving {}; Ctrl-C ends it\n", suites::places::shown(&place.path)));
+    write_stderr(&format!(
+        "fathom: serving {}; Ctrl-C ends it\n",
+        suites::places::shown(&place.path)
+    ));
     let open = Box::new(move || Archive::open_existing(&place));
-    let config = Config { listener, guard, open, inspect: Box::new(look), launcher };
+    let config = Config { listener, guard, open, inspect: Box::new(inspection), launcher };
     let signal = web::serve(config).context("cannot serve")?;
     Ok(exit::interrupted(signal, false))
 }
@@ -106,7 +109,10 @@ fn place(arguments: &Arguments) -> Result<Location> {
         return Err(Refusal::usage(text));
     };
     let mut archive = Archive::open(&place).map_err(wrong)?;
-    archive.messages().iter().for_each(|remark| say(&format!("fathom: warning: {remark}\n")));
+    archive
+        .messages()
+        .iter()
+        .for_each(|remark| write_stderr(&format!("fathom: warning: {remark}\n")));
     Ok(place)
 }
 
@@ -163,7 +169,7 @@ fn random() -> Result<[u8; 32]> {
 }
 
 /// The result of `fathom inspect` for a path, without serial numbers.
-fn look(path: &str) -> Result<(Inspection, Facts), String> {
+fn inspection(path: &str) -> Result<(Inspection, Facts), String> {
     let (path, _) = inspect::existing(OsStr::new(path), "look at")?;
     // Showing a page must not create a file, not even an unnamed one.
     let query = TargetQuery { path: path.to_owned(), will_write: false };

@@ -10,7 +10,7 @@ mod restore;
 mod settings;
 
 use crate::commands::run::command_line::utf8_arguments;
-use crate::output::{Output, describe, say};
+use crate::output::{Output, describe, write_stderr};
 use crate::ranks;
 use crate::suites::{self, SuiteOptions, places};
 use anyhow::{Context, Result};
@@ -218,7 +218,7 @@ impl SweepRun<'_> {
             sweep.expect_setting(each);
             session
         });
-        say(&self.announcement(&sweep));
+        write_stderr(&self.announcement(&sweep));
         let left_behind = match session.is_some() {
             true => {
                 " and leaves the machine's settings changed; fathom sweep --restore restores them"
@@ -234,14 +234,14 @@ impl SweepRun<'_> {
         let shown = report(self.arguments, self.manifest, &set, self.at, signal, output);
         let left = cells.left();
         if left > 0 {
-            say(&format!(
+            write_stderr(&format!(
                 "{left} of {} runs are missing; to continue: fathom sweep --resume {}\n",
                 self.manifest.design.runs(),
                 self.at.display()
             ));
         }
         if let (Err(_), Err(also)) = (&end, &back) {
-            say(&format!("fathom: error: {}\n", describe(also)));
+            write_stderr(&format!("fathom: error: {}\n", describe(also)));
         }
         end?;
         back?;

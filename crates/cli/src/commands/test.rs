@@ -1,6 +1,6 @@
 //! `fathom test`: a standard test of the storage under a path.
 
-use crate::output::{Output, say, write_file};
+use crate::output::{Output, write_file, write_stderr};
 use crate::ranks;
 use crate::suites::scratch::{Scratch, size_refusal};
 use crate::suites::{self, SuiteOptions};
@@ -109,7 +109,7 @@ fn measure(arguments: &Arguments, runner: &Runner) -> Result<u8> {
         share(path, &set)?;
     }
     if arguments.keep {
-        say(&format!("file kept: {}\n", file.path));
+        write_stderr(&format!("file kept: {}\n", file.path));
     }
     end?;
     let failed = saved.is_lost || !conclusion.failures.is_empty();
@@ -137,7 +137,7 @@ fn share(path: &Path, set: &RecordSet) -> Result<()> {
         false => report::suite::test(&suite::test::conclude(&set), &Style::default()),
     };
     write_file(path, text.as_bytes()).map_err(anyhow::Error::msg)?;
-    say(&format!("to share: {}\n", path.display()));
+    write_stderr(&format!("to share: {}\n", path.display()));
     Ok(())
 }
 
@@ -162,7 +162,7 @@ fn disks(facts: &Facts, runner: &Runner) -> Vec<Disk> {
     let cure = if facts.environment.is_root { "" } else { "; run as root" };
     for disk in closed {
         let path = disk.path();
-        say(&format!(
+        write_stderr(&format!(
             "fathom: {path} cannot be read, so its speed by position is not measured{cure}\n"
         ));
     }

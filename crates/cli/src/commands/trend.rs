@@ -2,7 +2,7 @@
 
 use crate::commands::plot;
 use crate::commands::runs::access::{filter, open, refused, terminal_style};
-use crate::output::{Output, say};
+use crate::output::{Output, write_stderr};
 use anyhow::Result;
 use archive::{Choice, Trends};
 use clap::Args;
@@ -57,10 +57,12 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     let Trends { trends, broken_runs, older_runs, .. } = trends.map_err(refused)?;
     if broken_runs > 0 {
         let plural = if broken_runs == 1 { "" } else { "s" };
-        say(&format!("fathom: {broken_runs} run{plural} with errors or interrupted left out\n"));
+        write_stderr(&format!(
+            "fathom: {broken_runs} run{plural} with errors or interrupted left out\n"
+        ));
     }
     if older_runs > 0 {
-        say(&format!(
+        write_stderr(&format!(
             "fathom: {older_runs} older runs that match were not looked at; FILTER words, such as \
              until=2026-06-01, select others\n"
         ));
@@ -90,7 +92,12 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     }
     if let Some(path) = &arguments.output {
         plot::write(&report::trend::picture(longest), path).map_err(anyhow::Error::msg)?;
-        say(&format!("{}: {} of {}\n", path.display(), longest.measure.name(), longest.workload));
+        write_stderr(&format!(
+            "{}: {} of {}\n",
+            path.display(),
+            longest.measure.name(),
+            longest.workload
+        ));
     }
     Ok(0)
 }

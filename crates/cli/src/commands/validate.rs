@@ -4,7 +4,7 @@ mod captured;
 
 use super::model::{header_of, model_of, model_with};
 use crate::exit;
-use crate::output::{Output, describe, say, write_file};
+use crate::output::{Output, describe, write_stderr, write_file};
 use anyhow::{Context, Result};
 use captured::Captured;
 use clap::Args;
@@ -145,7 +145,7 @@ impl Job<'_> {
             Captured::Refused(why) => {
                 // It has only a header.
                 std::fs::remove_file(&trace).context("cannot remove the trace")?;
-                say(&format!(
+                write_stderr(&format!(
                     "fathom: note: the run cannot be captured ({why}): its engine traces it, and the \
                      devices are not compared\n"
                 ));

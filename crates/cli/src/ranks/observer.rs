@@ -14,7 +14,7 @@ pub struct RankObserver<'a> {
     fleet: &'a Fleet,
     own: Option<&'a mut dyn RunObserver>,
     origin: Option<Instant>,
-    told: Option<Instant>,
+    reported: Option<Instant>,
 }
 
 impl<'a> RankObserver<'a> {
@@ -25,7 +25,7 @@ impl<'a> RankObserver<'a> {
 
     /// For the others.
     pub fn silent(fleet: &'a Fleet) -> Self {
-        RankObserver { fleet, own: None, origin: None, told: None }
+        RankObserver { fleet, own: None, origin: None, reported: None }
     }
 
     /// The moment that the times of the run count from.
@@ -33,11 +33,11 @@ impl<'a> RankObserver<'a> {
         self.origin.unwrap_or_else(Instant::now)
     }
 
-    fn tell(&mut self, run: &RunInProgress) {
-        if self.told.is_some_and(|told| told.elapsed() < PROGRESS_INTERVAL) {
+    fn report_progress(&mut self, run: &RunInProgress) {
+        if self.reported.is_some_and(|reported| reported.elapsed() < PROGRESS_INTERVAL) {
             return;
         }
-        self.told = Some(Instant::now());
+        self.reported = Some(Instant::now());
         let snapshot = run.run.snapshot();
         let ios: u64 = snapshot
             .workers
@@ -66,7 +66,7 @@ impl RunObserver for RankObserver<'_> {
         if self.fleet.is_abandoned() {
             bail!("the I/O of rank 0 does not end");
         }
-        self.tell(run);
+        self.report_progress(run);
         let own = self.own.as_mut().map_or(Ok(RunControl::default()), |own| own.poll(run))?;
         Ok(RunControl { stop: own.stop || self.fleet.stopped_by().is_some(), ..own })
     }

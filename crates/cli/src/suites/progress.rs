@@ -1,6 +1,6 @@
 //! The progress of a suite: on a terminal a line that is redrawn, and lines of text anywhere.
 
-use crate::output::say;
+use crate::output::write_stderr;
 use report::style::Style;
 use std::io::IsTerminal;
 use std::time::Instant;
@@ -41,7 +41,7 @@ impl Progress {
     /// Starts a part of the suite: its line stays above the progress line.
     pub fn part(&mut self, text: &'static str) {
         if self.is_shown && self.part != text {
-            self.say(&Style { width: self.width, ..Style::default() }.wrap(text, 0));
+            self.print(&Style { width: self.width, ..Style::default() }.wrap(text, 0));
             self.part = text;
         }
     }
@@ -59,21 +59,21 @@ impl Progress {
             // ECMA-48: carriage return, the line, then EL, erase to the end of the line.
             let line = line(&self.step, self.expected, passed);
             let line: String = line.chars().take(self.width).collect();
-            say(&format!("\r{line}\x1b[K"));
+            write_stderr(&format!("\r{line}\x1b[K"));
             self.is_drawn = true;
         }
     }
 
     /// Prints a line of text.
-    pub fn say(&mut self, text: &str) {
+    pub fn print(&mut self, text: &str) {
         self.end();
-        say(&format!("{text}\n"));
+        write_stderr(&format!("{text}\n"));
     }
 
     /// Erases the progress line.
     pub fn end(&mut self) {
         if std::mem::take(&mut self.is_drawn) {
-            say("\r\x1b[K");
+            write_stderr("\r\x1b[K");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Refusal;
 use super::device::takes_direct;
-use crate::output::say;
+use crate::output::write_stderr;
 use anyhow::{Context, Result};
 use host::{Host, TargetQuery};
 use record::{Bytes, Facts};
@@ -44,7 +44,7 @@ impl Scratch {
         let directory = directory(path, command)?;
         let shown = directory.display().to_string();
         for path in left_over(&directory) {
-            say(&format!(
+            write_stderr(&format!(
                 "fathom: an earlier call left {}; remove it if nobody needs it\n",
                 path.display()
             ));
@@ -130,7 +130,7 @@ impl Scratch {
         match self.try_remove() {
             Err(error) if error.kind() != ErrorKind::NotFound => {
                 let shown = self.own.display();
-                say(&format!("{shown}: cannot remove it: {error}; remove it by hand\n"));
+                write_stderr(&format!("{shown}: cannot remove it: {error}; remove it by hand\n"));
             }
             _ => {}
         }

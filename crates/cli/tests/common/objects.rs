@@ -29,7 +29,7 @@ impl Objects {
 
     /// Requests of a kind that were sent, were good, and were repeats.
     pub fn requests(&self, kind: &str) -> [u64; 3] {
-        let of_kind = self.exchanges().filter_map(|exchange| exchange.of(kind));
+        let of_kind = self.exchanges().filter_map(|exchange| exchange.of_kind(kind));
         of_kind.fold([0; 3], |[sent, good, retries], one| {
             [sent + one.sent, good + one.good, retries + one.retries]
         })
@@ -37,7 +37,7 @@ impl Objects {
 
     /// Requests of a kind that were sent once more, for their connection was closed.
     pub fn resent(&self, kind: &str) -> u64 {
-        self.exchanges().filter_map(|exchange| exchange.of(kind)).map(|of| of.resent).sum()
+        self.exchanges().filter_map(|exchange| exchange.of_kind(kind)).map(|of| of.resent).sum()
     }
 
     /// Failures of a kind, by status or name, of all kinds of requests.

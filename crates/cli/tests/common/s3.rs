@@ -75,7 +75,7 @@ pub fn recorded(at: &Path) -> RunRecord {
 /// What of a kind of request the record says was sent, and answered well.
 pub fn requests(record: &RunRecord, name: &str) -> (u64, u64) {
     let of = |job: &JobRecord| {
-        let result = job.exchange.as_ref()?.of(name)?;
+        let result = job.exchange.as_ref()?.of_kind(name)?;
         Some((result.sent, result.good))
     };
     let all = record.jobs.iter().filter_map(of);

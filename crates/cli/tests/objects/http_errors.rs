@@ -260,7 +260,7 @@ fn connections_that_repeats_needed_are_among_the_times() {
     let exchange = ran.exchanges().next().unwrap();
     assert_eq!(exchange.connections, proxy.connections());
     assert_eq!(exchange.connect.count(), exchange.connections);
-    let get = exchange.of("GET").unwrap();
+    let get = exchange.of_kind("GET").unwrap();
     // One on a connection that had served another may count as one that was closed while idle.
     assert_eq!(get.repeated_failures.values().sum::<u64>(), get.retries);
     assert!(get.retries > 0 && get.retries + get.resent >= 4, "{get:?}");
@@ -275,7 +275,7 @@ fn repeats_help_where_they_can_and_are_counted() {
     assert_eq!(ran.requests("GET"), [8, 4, 4]);
     assert_eq!(ran.ios_and_errors(), [4, 0]);
     assert_eq!((proxy.count(503), proxy.count(200)), (4, 4));
-    let get = ran.exchanges().next().and_then(|exchange| exchange.of("GET")).unwrap();
+    let get = ran.exchanges().next().and_then(|exchange| exchange.of_kind("GET")).unwrap();
     assert_eq!((get.failed(), get.unfinished), (0, 0));
     assert_eq!((&get.statuses, &get.failures), (&[(200, 4)].into(), &[].into()));
     assert_eq!((&get.repeated_statuses, &get.repeated_failures), (&[(503, 4)].into(), &[].into()));

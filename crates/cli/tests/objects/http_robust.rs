@@ -206,7 +206,7 @@ fn who_ends_a_run_does_not_wait_for_a_silent_server() {
     assert_eq!(ran.record.interrupted_by, Some(2));
     assert_eq!(ran.ios_and_errors(), [40, 0], "{}", ran.said());
     assert_eq!(ran.requests("PUT"), [48, 40, 0]);
-    let put = ran.exchanges().next().and_then(|exchange| exchange.of("PUT")).unwrap();
+    let put = ran.exchanges().next().and_then(|exchange| exchange.of_kind("PUT")).unwrap();
     assert_eq!((put.failed(), put.unfinished), (0, 8));
     for part in ["sent=48, good=40, unfinished=8", "8 requests in flight at the interrupt"] {
         assert!(ran.said().contains(part), "{part}: {}", ran.said());
@@ -225,7 +225,7 @@ fn an_upload_that_is_given_up_leaves_no_parts() {
     let ran = ended_early(&job, &silent, 4);
     assert_eq!(ran.ios_and_errors()[1], 0, "{}", ran.said());
     let exchange = ran.exchanges().next().unwrap();
-    let unfinished = |kind: &str| exchange.of(kind).map_or(0, |of| of.unfinished);
-    assert_eq!((unfinished("UploadPart"), exchange.of("UploadPart").unwrap().good), (4, 8));
+    let unfinished = |kind: &str| exchange.of_kind(kind).map_or(0, |of| of.unfinished);
+    assert_eq!((unfinished("UploadPart"), exchange.of_kind("UploadPart").unwrap().good), (4, 8));
     assert_eq!(server.count("DELETE", 204), 2, "{:?}", server.asked());
 }

@@ -111,7 +111,7 @@ fn the_record_tells_connections_and_keys_apart() {
     assert_eq!(exchange.content, "unsigned");
     assert_eq!(exchange.endpoints, [server.host()]);
     assert!((1..=4).contains(&exchange.connections), "{}", exchange.connections);
-    let puts = exchange.of("PUT").unwrap();
+    let puts = exchange.of_kind("PUT").unwrap();
     assert_eq!((puts.bytes.0, puts.statuses[&200]), (2 << 20, 32));
     assert_eq!(puts.whole.count(), 32);
     assert_eq!(puts.first_byte.count(), 32);
@@ -164,7 +164,7 @@ fn ranges_of_an_object_are_read_and_whole_objects_written() {
         let read = objects(0, &format!("{job} rw=randread bs=64k iodepth=4"));
         assert_eq!(read.job().results.read.bytes.0, 1 << 20, "{job}");
         assert_eq!(read.requests("GET"), [16, 16, 0], "{job}");
-        assert_eq!(read.exchanges().next().unwrap().of("GET").unwrap().statuses[&206], 16);
+        assert_eq!(read.exchanges().next().unwrap().of_kind("GET").unwrap().statuses[&206], 16);
         let beyond = objects(1, &format!("{job} rw=read bs=64k offset=1m"));
         assert_eq!(beyond.failures("416"), 1, "{job}");
     }
@@ -387,6 +387,6 @@ fn requests_are_in_flight_together() {
     let ran = objects(0, &format!("{job} iodepth=16"));
     assert_eq!(proxy.connections(), 16, "one each, and none twice");
     assert_eq!(ran.requests("PUT"), [32, 32, 0]);
-    let shortest = ran.exchanges().next().unwrap().of("PUT").unwrap().first_byte.min();
+    let shortest = ran.exchanges().next().unwrap().of_kind("PUT").unwrap().first_byte.min();
     assert!(shortest >= 200_000_000, "{shortest}");
 }

@@ -210,6 +210,6 @@ fn sizes_come_in_the_shares_that_were_asked_for() {
     }
     let all: usize = kept.iter().map(|(_, size)| size).sum();
     let record = recorded(directory.path());
-    let put = record.jobs[0].exchange.as_ref().unwrap().of("PUT").unwrap().clone();
+    let put = record.jobs[0].exchange.as_ref().unwrap().of_kind("PUT").unwrap().clone();
     assert_eq!(put.bytes.0, all as u64, "{}", ran.out);
 }

@@ -14,7 +14,7 @@ const WORDS: &str = "list --objects=50 --max-keys=20 --size=1 --duration=1 --con
 fn listed(at: &Path) -> RequestResult {
     let record = recorded(at);
     assert_eq!(record.jobs.len(), 1);
-    record.jobs[0].exchange.as_ref().unwrap().of("LIST").unwrap().clone()
+    record.jobs[0].exchange.as_ref().unwrap().of_kind("LIST").unwrap().clone()
 }
 
 /// Lists at which the server was told where to go on, by what it was told; "" for first pages. Only

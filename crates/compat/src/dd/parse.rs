@@ -187,14 +187,14 @@ impl DdCommand {
             "nocache" => {
                 self.forget_in = true;
                 let text = "what is cached of the input is dropped before the first read too";
-                self.note(&operand, text);
+                self.add_note(&operand, text);
             }
             "fullblock" | "count_bytes" | "skip_bytes" => {}
             "dsync" | "sync" | "append" | "seek_bytes" => {
-                self.note(&operand, "has no effect on reads")
+                self.add_note(&operand, "has no effect on reads")
             }
             "noatime" | "noctty" | "nonblock" | "binary" => {
-                self.note(&operand, "makes no difference to what is measured");
+                self.add_note(&operand, "makes no difference to what is measured");
             }
             other => return Err(unknown_flag(&operand, other)),
         }
@@ -211,9 +211,9 @@ impl DdCommand {
             "append" => self.append = true,
             "nocache" => self.forget_out = true,
             "seek_bytes" => {}
-            "count_bytes" | "skip_bytes" => self.note(&operand, "has no effect on writes"),
+            "count_bytes" | "skip_bytes" => self.add_note(&operand, "has no effect on writes"),
             "noatime" | "noctty" | "nonblock" | "binary" => {
-                self.note(&operand, "makes no difference to what is measured");
+                self.add_note(&operand, "makes no difference to what is measured");
             }
             other => return Err(unknown_flag(&operand, other)),
         }
@@ -231,7 +231,9 @@ impl DdCommand {
             "excl" => self.excl = true,
             "nocreat" => self.nocreat = true,
             "sparse" => match self.input {
-                Input::Random => self.note(&operand, "has no effect: no random block is all zero"),
+                Input::Random => {
+                    self.add_note(&operand, "has no effect: no random block is all zero")
+                }
                 Input::Zero => {
                     return refused(
                         "it leaves out blocks of zeros, and /dev/zero has no others: nothing \
@@ -279,24 +281,24 @@ impl DdCommand {
                 self.fails = true;
                 let text = "/dev/null cannot be synchronised: it has no effect, and the exit code is \
                             1, as dd's";
-                self.note(end, text);
+                self.add_note(end, text);
             }
             if self.direct_out || self.sync != EachSync::No {
-                self.note("oflag=", "has no effect on /dev/null");
+                self.add_note("oflag=", "has no effect on /dev/null");
             }
         }
         if self.skip > 0 && !matches!(self.input, Input::Path(_)) {
             self.skip = 0;
-            self.note("skip=", "has no effect on a source that has no end");
+            self.add_note("skip=", "has no effect on a source that has no end");
         }
         if self.append && !self.notrunc {
             let text = "the output is cut first, as by dd; add conv=notrunc to keep what is there";
-            self.note("oflag=append", text);
+            self.add_note("oflag=append", text);
         }
         Ok(())
     }
 
-    fn note(&mut self, flag: &str, text: &str) {
+    fn add_note(&mut self, flag: &str, text: &str) {
         self.notes.push(format!("{flag}: {text}"));
     }
 }

@@ -103,7 +103,7 @@ fn stonewalls(outcome: &Outcome) -> Vec<String> {
     let mut lines = Vec::new();
     let rest = |whole: f64, part: f64| human::time((whole - part) * 1e9);
     for (test, name) in outcome.ior.iter().zip(["ior-easy-write", "ior-hard-write"]) {
-        let written = test.of(ior::Phase::Write).filter_map(|result| {
+        let written = test.of_phase(ior::Phase::Write).filter_map(|result| {
             let (seconds, bytes) = result.measured.stonewall?;
             Some((result.measured.moving, seconds, bytes))
         });
@@ -133,7 +133,9 @@ fn cache(outcome: &Outcome, nodes: u32) -> Option<String> {
         .ior
         .iter()
         .zip(["ior-easy-read", "ior-hard-read"])
-        .filter(|(test, _)| test.of(ior::Phase::Read).any(|read| read.source == Source::Memory))
+        .filter(|(test, _)| {
+            test.of_phase(ior::Phase::Read).any(|read| read.source == Source::Memory)
+        })
         .map(|(_, name)| name)
         .collect();
     let mut text = match cached.len() {

@@ -98,11 +98,11 @@ impl Outcome {
         use mdtest::Phase::{FileCreate, FileRead, FileRemove, FileStat};
         let test = usize::from(phase.name().contains("-hard-"));
         let moved = |inner| {
-            let result = self.ior[test].of(inner).last()?;
+            let result = self.ior[test].of_phase(inner).last()?;
             Some((result.bandwidth() / 1024.0, result.measured.total()))
         };
         let made = |inner| {
-            let result = self.mdtest[test].of(inner).last()?;
+            let result = self.mdtest[test].of_phase(inner).last()?;
             Some((result.rate() / 1000.0, result.seconds))
         };
         let (figure, seconds) = match phase {

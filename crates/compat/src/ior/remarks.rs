@@ -19,7 +19,7 @@ pub fn footer(call: &IorCommand, outcome: &Outcome, style: &Style) -> String {
 /// The lines, each with its label.
 fn lines(call: &IorCommand, outcome: &Outcome) -> Vec<(&'static str, String)> {
     let phases = [Phase::Write, Phase::Read];
-    let of_phase = |phase: Phase| -> Vec<&PhaseResult> { outcome.of(phase).collect() };
+    let of_phase = |phase: Phase| -> Vec<&PhaseResult> { outcome.of_phase(phase).collect() };
     let mut lines: Vec<(&str, String)> = phases
         .into_iter()
         .filter_map(|phase| Some(("latency", latency(call, phase, &of_phase(phase))?)))
@@ -80,7 +80,7 @@ fn cache(call: &IorCommand, reads: &[&PhaseResult]) -> Option<String> {
 }
 
 fn durability(call: &IorCommand, outcome: &Outcome) -> Option<String> {
-    outcome.of(Phase::Write).next()?;
+    outcome.of_phase(Phase::Write).next()?;
     let class = outcome.durability?;
     let made = match (call.fsync_per_write, call.fsync, call.direct) {
         (true, ..) => "Each write was synchronised, and the figure holds it",
@@ -97,7 +97,7 @@ fn durability(call: &IorCommand, outcome: &Outcome) -> Option<String> {
 /// Max Write and Max Read are the best repetition.
 fn spread(phase: Phase, results: &[&PhaseResult]) -> Option<String> {
     let all: Vec<f64> = results.iter().map(|result| result.bandwidth()).collect();
-    let Statistics { max, min, mean, .. } = Statistics::of(&all);
+    let Statistics { max, min, mean, .. } = Statistics::from_values(&all);
     if all.len() < 2 || max - min < max * SHARE_MIN {
         return None;
     }
@@ -113,7 +113,7 @@ fn spread(phase: Phase, results: &[&PhaseResult]) -> Option<String> {
 fn tasks(phase: Phase, results: &[&PhaseResult]) -> Option<String> {
     let spread = |result: &&PhaseResult| {
         let seconds: Vec<f64> = result.measured.tasks.iter().map(|(seconds, _)| *seconds).collect();
-        let statistics = Statistics::of(&seconds);
+        let statistics = Statistics::from_values(&seconds);
         (seconds.len() > 1).then_some((statistics.min, statistics.max))
     };
     let ratio = |(fast, slow): (f64, f64)| slow / fast.max(1e-9);

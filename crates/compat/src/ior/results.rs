@@ -161,12 +161,12 @@ impl Outcome {
 
     /// Transfers of the task that wrote most in the last write; `None`: nothing was written.
     pub fn written_each(&self) -> Option<u64> {
-        let write = self.of(Phase::Write).last()?;
+        let write = self.of_phase(Phase::Write).last()?;
         write.measured.tasks.iter().map(|(_, count)| *count).max()
     }
 
     /// The timed phases of one kind.
-    pub fn of(&self, phase: Phase) -> impl Iterator<Item = &PhaseResult> {
+    pub fn of_phase(&self, phase: Phase) -> impl Iterator<Item = &PhaseResult> {
         self.phases.iter().filter(move |result| result.phase == phase)
     }
 }

@@ -24,20 +24,22 @@ pub struct Summary {
 /// A row for each kind of phase that was timed.
 pub fn summaries(call: &IorCommand, outcome: &Outcome) -> Vec<Summary> {
     let row = |phase: Phase| {
-        let results: Vec<&PhaseResult> = outcome.of(phase).collect();
+        let results: Vec<&PhaseResult> = outcome.of_phase(phase).collect();
         let all = |of: &dyn Fn(&PhaseResult) -> f64| -> Vec<f64> {
             results.iter().map(|result| of(result)).collect()
         };
-        let mean = |of: &dyn Fn(&PhaseResult) -> f64| Statistics::of(&all(of)).mean;
+        let mean = |of: &dyn Fn(&PhaseResult) -> f64| Statistics::from_values(&all(of)).mean;
         let stonewalls: Vec<(f64, u64)> =
             results.iter().filter_map(|result| result.measured.stonewall).collect();
         let of_stonewalls = |of: fn(&(f64, u64)) -> f64| {
-            Statistics::of(&stonewalls.iter().map(of).collect::<Vec<f64>>()).mean
+            Statistics::from_values(&stonewalls.iter().map(of).collect::<Vec<f64>>()).mean
         };
         (!results.is_empty()).then(|| Summary {
             phase,
-            bandwidth: Statistics::of(&all(&PhaseResult::bandwidth)),
-            operations: Statistics::of(&all(&|result| result.measured.operations(call.transfer))),
+            bandwidth: Statistics::from_values(&all(&PhaseResult::bandwidth)),
+            operations: Statistics::from_values(&all(&|result| {
+                result.measured.operations(call.transfer)
+            })),
             seconds: mean(&|result| result.measured.total()),
             bytes: mean(&|result| result.measured.bytes as f64),
             stonewall: (!stonewalls.is_empty()).then(|| {

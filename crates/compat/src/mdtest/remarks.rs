@@ -23,11 +23,11 @@ fn lines(call: &MdtestCommand, outcome: &Outcome) -> Vec<(&'static str, String)>
         .filter_map(|phase| Some(("latency", latency(outcome, phase)?)))
         .collect();
     lines.extend(call.phases().into_iter().filter_map(|phase| {
-        let slowest = outcome.of(phase).max_by(|a, b| ratio(a).total_cmp(&ratio(b)))?;
+        let slowest = outcome.of_phase(phase).max_by(|a, b| ratio(a).total_cmp(&ratio(b)))?;
         Some(("tasks", tasks(slowest)?))
     }));
     lines.extend(
-        outcome.of(Phase::FileCreate).filter_map(stonewall).map(|text| ("stonewall", text)),
+        outcome.of_phase(Phase::FileCreate).filter_map(stonewall).map(|text| ("stonewall", text)),
     );
     lines.extend(parts(call, outcome).map(|text| ("runs", text)));
     lines.extend(cache(call).map(|text| ("cache", text.to_owned())));
@@ -36,7 +36,7 @@ fn lines(call: &MdtestCommand, outcome: &Outcome) -> Vec<(&'static str, String)>
 }
 
 fn latency(outcome: &Outcome, phase: Phase) -> Option<String> {
-    let all = outcome.of(phase).filter_map(|result| result.latency_ns).reduce(slower)?;
+    let all = outcome.of_phase(phase).filter_map(|result| result.latency_ns).reduce(slower)?;
     let ([p50, p99], most) = all;
     let [p50, p99, most] = [p50, p99, most].map(|ns| human::time(ns as f64));
     Some(format!("{}: median {p50}, 99 % {p99}, most {most}.", phase.name()))

@@ -120,11 +120,11 @@ impl Outcome {
 
     /// Files of each task after the last creation; `None`: none were created.
     pub fn made_each(&self) -> Option<u64> {
-        self.of(Phase::FileCreate).last().map(|created| created.most)
+        self.of_phase(Phase::FileCreate).last().map(|created| created.most)
     }
 
     /// The results of one phase.
-    pub fn of(&self, phase: Phase) -> impl Iterator<Item = &PhaseResult> {
+    pub fn of_phase(&self, phase: Phase) -> impl Iterator<Item = &PhaseResult> {
         self.phases.iter().filter(move |result| result.phase == phase)
     }
 }

@@ -76,8 +76,8 @@ impl Table<'_> {
         out += &row("---------", ["---", "---", "----", "-------"].map(str::to_owned));
         for (name, phase) in ROWS {
             let values: Vec<f64> =
-                phase.map(|phase| outcome.of(phase).map(of).collect()).unwrap_or_default();
-            let Statistics { max, min, mean, .. } = Statistics::of(&values);
+                phase.map(|phase| outcome.of_phase(phase).map(of).collect()).unwrap_or_default();
+            let Statistics { max, min, mean, .. } = Statistics::from_values(&values);
             let deviation = sample_deviation(&values);
             out += &row(name, [max, min, mean, deviation].map(|value| format!("{value:.3}")));
         }
@@ -89,7 +89,9 @@ impl Table<'_> {
 fn sample_deviation(values: &[f64]) -> f64 {
     match values.len() {
         0 | 1 => 0.0,
-        count => Statistics::of(values).deviation * (count as f64 / (count - 1) as f64).sqrt(),
+        count => {
+            Statistics::from_values(values).deviation * (count as f64 / (count - 1) as f64).sqrt()
+        }
     }
 }
 

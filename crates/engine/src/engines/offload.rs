@@ -412,7 +412,7 @@ impl Descriptors {
         let files = if uses_position { worker.files.len() } else { 0 };
         Descriptors {
             worker: Arc::clone(worker),
-            flags: OpenFlags::of(worker),
+            flags: OpenFlags::for_worker(worker),
             own: (0..files).map(|_| None).collect(),
         }
     }

@@ -34,7 +34,7 @@ impl FileLocks {
         let files = worker
             .files
             .iter()
-            .map(|f| Held { lock: Lock::of(&f.path), exclusive: false, in_flight: 0 })
+            .map(|f| Held { lock: Lock::for_path(&f.path), exclusive: false, in_flight: 0 })
             .collect();
         Some(FileLocks { mode: worker.selection.lock, files, in_flight: 0 })
     }
@@ -122,7 +122,7 @@ impl State {
 }
 
 impl Lock {
-    fn of(path: &str) -> Arc<Lock> {
+    fn for_path(path: &str) -> Arc<Lock> {
         static LOCKS: OnceLock<Mutex<BTreeMap<PathBuf, Weak<Lock>>>> = OnceLock::new();
         let key = canonical_path(path);
         let locks = LOCKS.get_or_init(Mutex::default);

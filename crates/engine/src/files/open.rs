@@ -37,7 +37,7 @@ pub struct OpenFlags {
 
 impl OpenFlags {
     /// The flags for `worker`.
-    pub fn of(worker: &Worker) -> OpenFlags {
+    pub fn for_worker(worker: &Worker) -> OpenFlags {
         let rw = worker.pattern.rw;
         // fallocate needs a writable file for every kind of I/O.
         let changes_space = worker.queue.engine.changes_space();
@@ -114,7 +114,7 @@ impl<'w> OpenFiles<'w> {
     pub fn new(worker: &'w Worker) -> Self {
         OpenFiles {
             worker,
-            flags: OpenFlags::of(worker),
+            flags: OpenFlags::for_worker(worker),
             open: worker.files.iter().map(|_| None).collect(),
             used: vec![false; worker.files.len()],
             synced: false,

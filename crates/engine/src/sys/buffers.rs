@@ -63,7 +63,8 @@ impl BufferArea {
             let base = NonNull::<Page>::dangling().cast();
             return Ok(BufferArea { base, stride: 0, slots: depth, _memory: Memory::None });
         }
-        let place = Place::of(buffers.align.map_or(0, |a| a.0), page).ok_or_else(too_much)?;
+        let place =
+            Place::for_alignment(buffers.align.map_or(0, |a| a.0), page).ok_or_else(too_much)?;
         let total = payload
             .checked_add(place.slack())
             .filter(|t| *t <= isize::MAX as usize)
@@ -136,7 +137,7 @@ struct Place {
 }
 
 impl Place {
-    fn of(asked: u64, page: usize) -> Option<Place> {
+    fn for_alignment(asked: u64, page: usize) -> Option<Place> {
         let asked = usize::try_from(asked).ok()?;
         if asked >= page && asked.is_power_of_two() {
             return Some(Place { alignment: asked, offset: 0 });

@@ -76,7 +76,7 @@ struct Handles {
 impl Handles {
     /// # Errors
     /// When the library is not of the family.
-    fn of(family: Family, library: &Library) -> Result<Handles, String> {
+    fn load(family: Family, library: &Library) -> Result<Handles, String> {
         let variable = |name| {
             let address = library.address(name)?.map(|address| address as Handle);
             address.ok_or_else(|| format!("{} has no {name}: it is not Open MPI", library.name()))
@@ -125,7 +125,7 @@ impl Mpi {
     /// When there is no library, or MPI refuses.
     pub fn start(family: Family) -> Result<Mpi, String> {
         let library = family.open()?;
-        let handles = Handles::of(family, &library)?;
+        let handles = Handles::load(family, &library)?;
         // SAFETY: the types are those of mpi.h in both families; handles see `Handle`.
         let functions = unsafe {
             Functions {

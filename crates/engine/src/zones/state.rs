@@ -25,7 +25,7 @@ pub(super) struct Zone {
 }
 
 impl Zone {
-    fn of(report: &ZoneReport) -> Zone {
+    fn from_report(report: &ZoneReport) -> Zone {
         let offline = report.condition == Condition::Offline;
         Zone {
             start: report.start,
@@ -78,7 +78,7 @@ impl ZoneStates {
             _ => false,
         };
         ZoneStates {
-            zones: reports.iter().map(Zone::of).collect(),
+            zones: reports.iter().map(Zone::from_report).collect(),
             size,
             open: (0..).zip(reports).filter(counts).map(|(index, _)| index).collect(),
             counted: 0..0,
@@ -144,7 +144,7 @@ impl ZoneStates {
 
     /// The device reported one zone again.
     pub fn was_reported(&mut self, index: u32, report: &ZoneReport) {
-        let reported = Zone::of(report);
+        let reported = Zone::from_report(report);
         self.move_pointer(index, reported.pointer);
         *self.zone(index) = reported;
         match report.condition {

@@ -162,7 +162,7 @@ impl ZonedTargets {
     }
 
     /// The targets of a prepared worker, by file.
-    pub(super) fn of(&self, worker: &Worker) -> Vec<Arc<ZonedTarget>> {
+    pub(super) fn of_worker(&self, worker: &Worker) -> Vec<Arc<ZonedTarget>> {
         let known = lock(&self.0);
         let files = worker.zbd.iter().flat_map(|zoned| &zoned.files);
         files.filter_map(|file| known.get(&file.name).cloned()).collect()

@@ -62,7 +62,7 @@ impl ZonedWork {
         let min = worker.min_block().max(1);
         let rw = worker.pattern.rw;
         let mixed = rw.reads() && rw.writes();
-        let planned = worker.files.iter().zip(&plan.files).zip(targets.of(worker));
+        let planned = worker.files.iter().zip(&plan.files).zip(targets.of_worker(worker));
         let files = planned
             .map(|((file, zoned), target)| {
                 let region = file.start..file.start + file.length;

@@ -67,7 +67,7 @@ impl SteadyCriterion {
     }
 
     /// The criterion with this name.
-    pub fn of(name: &str) -> Option<SteadyCriterion> {
+    pub fn named(name: &str) -> Option<SteadyCriterion> {
         let figures = [SteadyFigure::Iops, SteadyFigure::Bandwidth, SteadyFigure::Latency];
         let all = figures
             .into_iter()

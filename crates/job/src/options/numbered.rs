@@ -31,7 +31,7 @@ pub(super) const ROWS: &[OptionDef] = rows! {
     /// Sets rw. A delete counts as a trim, a stat in a mix as a synchronisation, and a stat or list
     /// alone as a read of 0 bytes.
     "object_set" => choice(Engine, WORKS)
-        .of(&["http"])
+        .for_engines(&["http"])
         .sets_with(|job, v| {
             let work = ObjectWork::from_name(v.text());
             job.queue.options.numbered.work = work;
@@ -47,7 +47,7 @@ pub(super) const ROWS: &[OptionDef] = rows! {
     /// Not an option of fio. For all clones together: the number of objects at the start or, for
     /// object_set=put, the number to put; 0 puts new objects until runtime ends.
     "object_count" => int(Engine, 0, COUNT_MAX)
-        .of(&["http"])
+        .for_engines(&["http"])
         .default("0")
         .sets(field!(queue.options.numbered.count)),
 
@@ -56,7 +56,7 @@ pub(super) const ROWS: &[OptionDef] = rows! {
     /// Not an option of fio. Four weights separated by slashes. Each worker keeps the proportions
     /// at all times. No object is deleted during a get, nor used after its deletion.
     "object_mix" => text(Engine)
-        .of(&["http"])
+        .for_engines(&["http"])
         .default("45/30/15/10")
         .sets(field!(queue.options.numbered.mix))
         .recorded_as("object_mix", |job| {
@@ -68,7 +68,7 @@ pub(super) const ROWS: &[OptionDef] = rows! {
     /// Not an option of fio. In bytes, at a random multiple of this length; 0 gets the whole
     /// object.
     "object_range" => int(Engine, 0, NO_MAX)
-        .of(&["http"])
+        .for_engines(&["http"])
         .default("0")
         .sets(field!(queue.options.numbered.range))
         .recorded(),
@@ -78,7 +78,7 @@ pub(super) const ROWS: &[OptionDef] = rows! {
     /// Not an option of fio. In bytes. Each put is then a complete multipart upload. 0 puts each
     /// object in one request.
     "object_part_size" => int(Engine, 0, NO_MAX)
-        .of(&["http"])
+        .for_engines(&["http"])
         .default("0")
         .sets(field!(queue.options.numbered.part_size))
         .recorded_as("object_part_size", |job| {
@@ -90,7 +90,7 @@ pub(super) const ROWS: &[OptionDef] = rows! {
     ///
     /// Not an option of fio. For object_part_size.
     "object_part_concurrent" => int(Engine, 1, 1000)
-        .of(&["http"])
+        .for_engines(&["http"])
         .default("4")
         .sets(field!(queue.options.numbered.part_concurrent)),
 
@@ -99,7 +99,7 @@ pub(super) const ROWS: &[OptionDef] = rows! {
     /// Not an option of fio. Each list requests one page of the clone's keys; the next list in the
     /// same queue slot requests the next page, and the first page after the last.
     "object_max_keys" => int(Engine, 1, 1000)
-        .of(&["http"])
+        .for_engines(&["http"])
         .default("1000")
         .sets(field!(queue.options.numbered.max_keys))
         .recorded_as("object_max_keys", |job| {

@@ -35,7 +35,7 @@ pub(super) const HTTP: &[OptionDef] = rows! {
     /// The server's certificate is verified against the system's certificates or http_ca_file;
     /// insecure skips this.
     "https" => choice(Engine, SECURE)
-        .of(HTTP_ONLY)
+        .for_engines(HTTP_ONLY)
         .default("off")
         .sets(field!(queue.options.http.tls))
         .recorded(),
@@ -46,36 +46,36 @@ pub(super) const HTTP: &[OptionDef] = rows! {
     /// [::1]:9000. Connections use several hosts, separated by commas, round robin; fio accepts one
     /// host.
     "http_host" => text(Engine)
-        .of(HTTP_ONLY)
+        .for_engines(HTTP_ONLY)
         .default("localhost")
         .sets(field!(queue.options.http.hosts)),
 
     /// User name
     ///
     /// Sent with http_pass as basic authentication to a WebDAV server.
-    "http_user" => text(Engine).of(HTTP_ONLY).sets(field!(queue.options.http.user)),
+    "http_user" => text(Engine).for_engines(HTTP_ONLY).sets(field!(queue.options.http.user)),
 
     /// Password
     ///
     /// Goes with http_user.
-    "http_pass" => text(Engine).of(HTTP_ONLY).secret().sets(field!(queue.options.http.password)),
+    "http_pass" => text(Engine).for_engines(HTTP_ONLY).secret().sets(field!(queue.options.http.password)),
 
     /// S3 secret key
     ///
     /// Signs each request; it is neither sent nor recorded. Without it and http_s3_keyid requests
     /// are anonymous.
-    "http_s3_key" => text(Engine).of(HTTP_ONLY).secret().sets(field!(queue.options.http.key)),
+    "http_s3_key" => text(Engine).for_engines(HTTP_ONLY).secret().sets(field!(queue.options.http.key)),
 
     /// S3 key id
     ///
     /// Identifies http_s3_key.
-    "http_s3_keyid" => text(Engine).of(HTTP_ONLY).sets(field!(queue.options.http.key_id)),
+    "http_s3_keyid" => text(Engine).for_engines(HTTP_ONLY).sets(field!(queue.options.http.key_id)),
 
     /// S3 session token
     ///
     /// For temporary credentials.
     "http_s3_security_token" => text(Engine)
-        .of(HTTP_ONLY)
+        .for_engines(HTTP_ONLY)
         .secret()
         .sets(field!(queue.options.http.session_token)),
 
@@ -83,7 +83,7 @@ pub(super) const HTTP: &[OptionDef] = rows! {
     ///
     /// Obtained by authentication before the run.
     "http_swift_auth_token" => text(Engine)
-        .of(HTTP_ONLY)
+        .for_engines(HTTP_ONLY)
         .secret()
         .sets(field!(queue.options.http.swift_token)),
 
@@ -91,7 +91,7 @@ pub(super) const HTTP: &[OptionDef] = rows! {
     ///
     /// Part of each request's signature.
     "http_s3_region" => text(Engine)
-        .of(HTTP_ONLY)
+        .for_engines(HTTP_ONLY)
         .default("us-east-1")
         .sets(field!(queue.options.http.region)),
 
@@ -99,7 +99,7 @@ pub(super) const HTTP: &[OptionDef] = rows! {
     ///
     /// Sent with each PUT. With none nothing is sent and the bucket's default applies; fio has no
     /// such value.
-    "http_s3_storage_class" => text(Engine).of(HTTP_ONLY).default("STANDARD").sets_with(|job, v| {
+    "http_s3_storage_class" => text(Engine).for_engines(HTTP_ONLY).default("STANDARD").sets_with(|job, v| {
         job.queue.options.http.storage_class = Some(v.string()).filter(|class| class != "none");
         Ok(())
     }),
@@ -108,7 +108,7 @@ pub(super) const HTTP: &[OptionDef] = rows! {
     ///
     /// 32 characters; sent with each request. Servers accept it over TLS only.
     "http_s3_sse_customer_key" => text(Engine)
-        .of(HTTP_ONLY)
+        .for_engines(HTTP_ONLY)
         .secret()
         .sets(field!(queue.options.http.customer_key)),
 
@@ -116,7 +116,7 @@ pub(super) const HTTP: &[OptionDef] = rows! {
     ///
     /// Used with http_s3_sse_customer_key.
     "http_s3_sse_customer_algorithm" => text(Engine)
-        .of(HTTP_ONLY)
+        .for_engines(HTTP_ONLY)
         .default("AES256")
         .sets(field!(queue.options.http.customer_algorithm)),
 
@@ -124,7 +124,7 @@ pub(super) const HTTP: &[OptionDef] = rows! {
     ///
     /// Chooses how requests are made and signed.
     "http_mode" => choice(Engine, STORES)
-        .of(HTTP_ONLY)
+        .for_engines(HTTP_ONLY)
         .default("webdav")
         .sets(field!(queue.options.http.kind))
         .recorded_as("http_mode", |job| {
@@ -136,7 +136,7 @@ pub(super) const HTTP: &[OptionDef] = rows! {
     ///
     /// 1 prints each request and its status, 2 also the headers, without secrets.
     "http_verbose" => int(Engine, 0, NO_MAX)
-        .of(HTTP_ONLY)
+        .for_engines(HTTP_ONLY)
         .default("0")
         .sets(field!(queue.options.http.verbose)),
 
@@ -146,7 +146,7 @@ pub(super) const HTTP: &[OptionDef] = rows! {
     /// object; blocks are read by range, and the object can only be written or removed as a whole.
     /// Newer than fio 3.33.
     "http_object_mode" => choice(Engine, OBJECTS)
-        .of(HTTP_ONLY)
+        .for_engines(HTTP_ONLY)
         .default("block")
         .sets(field!(queue.options.http.ranges = "range"))
         .recorded(),
@@ -156,7 +156,7 @@ pub(super) const HTTP: &[OptionDef] = rows! {
     /// Hashing needs CPU time for every byte; TLS already protects the content. The report shows
     /// which was used. Not an option of fio, which always hashes.
     "http_s3_payload" => choice(Engine, PAYLOADS)
-        .of(HTTP_ONLY)
+        .for_engines(HTTP_ONLY)
         .default("auto")
         .sets(field!(queue.options.http.payload))
         .recorded(),
@@ -167,14 +167,14 @@ pub(super) const HTTP: &[OptionDef] = rows! {
     /// path. With https the certificate must match the bucket's host; connections go to the address
     /// of the host without the bucket. Not an option of fio.
     "http_s3_addressing" => choice(Engine, ADDRESSING)
-        .of(HTTP_ONLY)
+        .for_engines(HTTP_ONLY)
         .default("path")
         .sets(field!(queue.options.http.virtual_host = "virtual")),
 
     /// Certificates to trust
     ///
     /// A PEM file, used instead of the system's certificates. Not an option of fio.
-    "http_ca_file" => text(Engine).of(HTTP_ONLY).sets(field!(queue.options.http.ca_file)),
+    "http_ca_file" => text(Engine).for_engines(HTTP_ONLY).sets(field!(queue.options.http.ca_file)),
 
     /// Time without progress after which a request fails
     ///
@@ -182,7 +182,7 @@ pub(super) const HTTP: &[OptionDef] = rows! {
     /// waits this long for its last responses; after a signal it waits one second. Not an option of
     /// fio.
     "http_timeout" => time(Engine, SECOND)
-        .of(HTTP_ONLY)
+        .for_engines(HTTP_ONLY)
         .default("30")
         .sets(field!(queue.options.http.timeout)),
 
@@ -192,7 +192,7 @@ pub(super) const HTTP: &[OptionDef] = rows! {
     /// 502, 503 and 504. Retries are counted by the status or failure before them, and latency
     /// includes them. Not an option of fio.
     "http_retries" => int(Engine, 0, 1000)
-        .of(HTTP_ONLY)
+        .for_engines(HTTP_ONLY)
         .default("0")
         .sets(field!(queue.options.http.retries))
         .recorded(),

@@ -170,7 +170,7 @@ impl OptionDef {
     }
 
     /// The engines it belongs to.
-    pub(super) const fn of(self, engines: &'static [&'static str]) -> Self {
+    pub(super) const fn for_engines(self, engines: &'static [&'static str]) -> Self {
         OptionDef { engines, ..self }
     }
 

@@ -262,7 +262,7 @@ pub(super) fn percentiles(job: &mut Job, v: &Value) -> Result<(), String> {
 /// `steadystate=criterion:limit`.
 pub(super) fn steadystate(job: &mut Job, v: &Value) -> Result<(), String> {
     let (name, limit) = v.text().split_once(':').unwrap_or((v.text(), ""));
-    let criterion = SteadyCriterion::of(name).ok_or("expected a criterion")?;
+    let criterion = SteadyCriterion::named(name).ok_or("expected a criterion")?;
     let limit = limit.trim();
     let fail = || format!("expected a limit such as {name}:5% or {name}:100, got '{}'", v.text());
     let number = |text: &str| {

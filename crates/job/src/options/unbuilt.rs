@@ -55,155 +55,155 @@ pub(super) const ROWS: &[OptionDef] = rows! {
     /// Name node of HDFS
     ///
     /// A host name or an address.
-    "namenode" => text(Engine).of(&["libhdfs"]).needs(HDFS),
+    "namenode" => text(Engine).for_engines(&["libhdfs"]).needs(HDFS),
 
     /// Directory of HDFS
     ///
     /// Chunks are made in it.
-    "hdfsdirectory" => text(Engine).of(&["libhdfs"]).needs(HDFS),
+    "hdfsdirectory" => text(Engine).for_engines(&["libhdfs"]).needs(HDFS),
 
     /// Length of a chunk
     ///
     /// Of each file of HDFS or DAOS; the container's own length with DAOS if it is not given.
-    "chunk_size" => size(Engine, false, false).of(&["libhdfs", "dfs"]).needs(DAOS),
+    "chunk_size" => size(Engine, false, false).for_engines(&["libhdfs", "dfs"]).needs(DAOS),
 
     /// Replicas of a file
     ///
     /// One instance for all jobs of a process otherwise.
-    "single_instance" => boolean(Engine).of(&["libhdfs"]).default("1").needs(HDFS),
+    "single_instance" => boolean(Engine).for_engines(&["libhdfs"]).default("1").needs(HDFS),
 
     /// Read without copies
     ///
     /// Short-circuit reads of blocks that are on this machine.
-    "hdfs_use_direct" => boolean(Engine).of(&["libhdfs"]).needs(HDFS),
+    "hdfs_use_direct" => boolean(Engine).for_engines(&["libhdfs"]).needs(HDFS),
 
     /// Container of DAOS
     ///
     /// Its label or its UUID, within the pool.
-    "cont" => text(Engine).of(&["dfs"]).needs(DAOS),
+    "cont" => text(Engine).for_engines(&["dfs"]).needs(DAOS),
 
     /// Object class of DAOS
     ///
     /// The container's own without it.
-    "object_class" => text(Engine).of(&["dfs"]).needs(DAOS),
+    "object_class" => text(Engine).for_engines(&["dfs"]).needs(DAOS),
 
     /// Service replicas of the pool of DAOS
     ///
     /// Older releases of fio and DAOS need it.
-    "svcl" => text(Engine).of(&["dfs"]).needs(DAOS),
+    "svcl" => text(Engine).for_engines(&["dfs"]).needs(DAOS),
 
     /// GPUs
     ///
     /// Numbers separated by colons; workers use them round robin.
-    "gpu_dev_ids" => text(Engine).of(&["libcufile"]).default("0").needs(GPU),
+    "gpu_dev_ids" => text(Engine).for_engines(&["libcufile"]).default("0").needs(GPU),
 
     /// How data reaches the GPU
     ///
     /// Directly, or copied by the host.
-    "cuda_io" => choice(Engine, CUDA_IO).of(&["libcufile"]).default("cufile").needs(GPU),
+    "cuda_io" => choice(Engine, CUDA_IO).for_engines(&["libcufile"]).default("cufile").needs(GPU),
 
     /// Address of the server
     ///
     /// Of the RDMA device it listens on.
-    "serverip" => text(Engine).of(RPMA_ALL).needs(RPMA),
+    "serverip" => text(Engine).for_engines(RPMA_ALL).needs(RPMA),
 
     /// Writes go from the device directly to persistent memory
     ///
     /// 1 only if the platform makes them durable there.
-    "direct_write_to_pmem" => boolean(Engine).of(RPMA_SERVERS).needs(RPMA),
+    "direct_write_to_pmem" => boolean(Engine).for_engines(RPMA_SERVERS).needs(RPMA),
 
     /// Poll for completions
     ///
     /// 0 waits for an event instead.
-    "busy_wait_polling" => boolean(Engine).of(RPMA_SERVERS).default("1").needs(RPMA),
+    "busy_wait_polling" => boolean(Engine).for_engines(RPMA_SERVERS).default("1").needs(RPMA),
 
     /// Asynchronous interface of xNVMe
     ///
     /// What xNVMe does its I/O with.
-    "xnvme_async" => choice(Engine, ASYNC).of(&["xnvme"]).default("emu").needs(XNVME),
+    "xnvme_async" => choice(Engine, ASYNC).for_engines(&["xnvme"]).default("emu").needs(XNVME),
 
     /// Synchronous interface of xNVMe
     ///
     /// Used by xnvme_async=emu and thrpool.
-    "xnvme_sync" => choice(Engine, SYNC).of(&["xnvme"]).default("nvme").needs(XNVME),
+    "xnvme_sync" => choice(Engine, SYNC).for_engines(&["xnvme"]).default("nvme").needs(XNVME),
 
     /// Administration interface of xNVMe
     ///
     /// What xNVMe identifies the device with.
-    "xnvme_admin" => choice(Engine, ADMIN).of(&["xnvme"]).default("nvme").needs(XNVME),
+    "xnvme_admin" => choice(Engine, ADMIN).for_engines(&["xnvme"]).default("nvme").needs(XNVME),
 
     /// Memory of xNVMe
     ///
     /// Allocator of buffers.
-    "xnvme_mem" => choice(Engine, MEMORY).of(&["xnvme"]).default("posix").needs(XNVME),
+    "xnvme_mem" => choice(Engine, MEMORY).for_engines(&["xnvme"]).default("posix").needs(XNVME),
 
     /// Namespace
     ///
     /// For drivers of NVMe in user space.
-    "xnvme_dev_nsid" => int(Engine, 0, NO_MAX).of(&["xnvme"]).default("0").needs(XNVME),
+    "xnvme_dev_nsid" => int(Engine, 0, NO_MAX).for_engines(&["xnvme"]).default("0").needs(XNVME),
 
     /// NQN of the subsystem
     ///
     /// For NVMe over fabrics in user space.
-    "xnvme_dev_subnqn" => text(Engine).of(&["xnvme"]).needs(XNVME),
+    "xnvme_dev_subnqn" => text(Engine).for_engines(&["xnvme"]).needs(XNVME),
 
     /// Use vectored commands
     ///
     /// Each I/O has one element.
-    "xnvme_iovec" => flag(Engine).of(&["xnvme"]).needs(XNVME),
+    "xnvme_iovec" => flag(Engine).for_engines(&["xnvme"]).needs(XNVME),
 
     /// Driver of libblkio
     ///
     /// io_uring, nvme-io_uring, virtio-blk-vhost-user and others.
-    "libblkio_driver" => text(Engine).of(&["libblkio"]).needs(BLKIO),
+    "libblkio_driver" => text(Engine).for_engines(&["libblkio"]).needs(BLKIO),
 
     /// Path of the device
     ///
     /// Of a file, a device or a socket, by the driver.
-    "libblkio_path" => text(Engine).of(&["libblkio"]).needs(BLKIO),
+    "libblkio_path" => text(Engine).for_engines(&["libblkio"]).needs(BLKIO),
 
     /// Properties before the connection
     ///
     /// name=value, separated by commas.
-    "libblkio_pre_connect_props" => text(Engine).of(&["libblkio"]).needs(BLKIO),
+    "libblkio_pre_connect_props" => text(Engine).for_engines(&["libblkio"]).needs(BLKIO),
 
     /// Entries of each queue
     ///
     /// The driver's own number without it.
-    "libblkio_num_entries" => int(Engine, 1, NO_MAX).of(&["libblkio"]).needs(BLKIO),
+    "libblkio_num_entries" => int(Engine, 1, NO_MAX).for_engines(&["libblkio"]).needs(BLKIO),
 
     /// Length of each queue
     ///
     /// The driver's own length without it.
-    "libblkio_queue_size" => int(Engine, 1, NO_MAX).of(&["libblkio"]).needs(BLKIO),
+    "libblkio_queue_size" => int(Engine, 1, NO_MAX).for_engines(&["libblkio"]).needs(BLKIO),
 
     /// Properties before the start
     ///
     /// name=value, separated by commas.
-    "libblkio_pre_start_props" => text(Engine).of(&["libblkio"]).needs(BLKIO),
+    "libblkio_pre_start_props" => text(Engine).for_engines(&["libblkio"]).needs(BLKIO),
 
     /// Use vectored requests
     ///
     /// Each I/O has one element.
-    "libblkio_vectored" => flag(Engine).of(&["libblkio"]).needs(BLKIO),
+    "libblkio_vectored" => flag(Engine).for_engines(&["libblkio"]).needs(BLKIO),
 
     /// Trims write zeroes
     ///
     /// Instead of discarding.
-    "libblkio_write_zeroes_on_trim" => flag(Engine).of(&["libblkio"]).needs(BLKIO),
+    "libblkio_write_zeroes_on_trim" => flag(Engine).for_engines(&["libblkio"]).needs(BLKIO),
 
     /// How completions are waited for
     ///
     /// Within the library, at its descriptor, or by polling.
-    "libblkio_wait_mode" => choice(Engine, WAITS).of(&["libblkio"]).default("block").needs(BLKIO),
+    "libblkio_wait_mode" => choice(Engine, WAITS).for_engines(&["libblkio"]).default("block").needs(BLKIO),
 
     /// Make the descriptor of completions
     ///
     /// Even if libblkio_wait_mode does not need it.
-    "libblkio_force_enable_completion_eventfd" => flag(Engine).of(&["libblkio"]).needs(BLKIO),
+    "libblkio_force_enable_completion_eventfd" => flag(Engine).for_engines(&["libblkio"]).needs(BLKIO),
 
     /// Leave completions to the caller's thread
     ///
     /// Has a meaning on Windows only.
-    "no_completion_thread" => flag(Engine).of(&["windowsaio"]).needs("Windows"),
+    "no_completion_thread" => flag(Engine).for_engines(&["windowsaio"]).needs("Windows"),
 };

@@ -26,7 +26,7 @@ pub(super) const CHECK: Check = Check {
 };
 
 fn check(case: &Case) -> Vec<Finding> {
-    let traffic = traffic::of(case);
+    let traffic = traffic::traffic(case);
     let traffic = traffic.as_ref();
     let found = activity(case)
         .or_else(|| traffic.and_then(left_over))

@@ -89,7 +89,7 @@ fn waited(response: &Histogram, served: u64) -> u64 {
 
 /// A rate that cannot be kept, or a stall that was caught up.
 fn reason(part: &Part, lag: u64) -> (Sentence, Remedy) {
-    match Rates::of(part).filter(|rates| rates.reached < KEPT_UP * rates.asked && falls_behind(part)) {
+    match Rates::from_part(part).filter(|rates| rates.reached < KEPT_UP * rates.asked && falls_behind(part)) {
         Some(Rates { asked, reached, unit }) => (
             format!(
                 "backlog: the job asks for {} and {} of it was served, so each I/O started later than the one before it, at the end {} after its schedule",

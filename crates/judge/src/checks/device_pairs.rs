@@ -30,7 +30,7 @@ const RULES: [Rule; 4] = [
 
 impl<'a> DevicePairs<'a> {
     /// Pairs the devices under the files of two runs.
-    pub(super) fn of(earlier: &Case<'a>, later: &Case<'a>) -> DevicePairs<'a> {
+    pub(super) fn find(earlier: &Case<'a>, later: &Case<'a>) -> DevicePairs<'a> {
         let cases = [earlier, later];
         let (olds, mut news) = (devices(earlier), devices(later));
         let mut partners: Vec<Option<&DeviceFacts>> = vec![None; olds.len()];
@@ -58,7 +58,9 @@ impl<'a> DevicePairs<'a> {
         let difference = |(old, new): &Pair| match (old, new) {
             (Some(old), Some(new)) => match is_same(cases, old, new) {
                 Some(true) => None,
-                Some(false) => Some((self.label(0, &old.name)?.into(), told(old), told(new), true)),
+                Some(false) => {
+                    Some((self.label(0, &old.name)?.into(), describe(old), describe(new), true))
+                }
                 None if old.name == new.name => None,
                 None => {
                     let what = format!("name of {} {}", kind(old), old.name);
@@ -66,11 +68,11 @@ impl<'a> DevicePairs<'a> {
                 }
             },
             (Some(old), None) => {
-                Some((format!("{} {}", kind(old), old.name), told(old), "none".into(), true))
+                Some((format!("{} {}", kind(old), old.name), describe(old), "none".into(), true))
             }
             (None, new) => {
                 let new = new.as_ref()?;
-                Some((format!("{} {}", kind(new), new.name), "none".into(), told(new), true))
+                Some((format!("{} {}", kind(new), new.name), "none".into(), describe(new), true))
             }
         };
         self.pairs.iter().filter_map(difference).collect()
@@ -127,7 +129,7 @@ fn identity(device: &DeviceFacts) -> Option<&str> {
 }
 
 /// "sdb, serial number 1234", "dm-0, data-home".
-fn told(device: &DeviceFacts) -> String {
+fn describe(device: &DeviceFacts) -> String {
     let number = if device.serial.is_some() { "serial number " } else { "" };
     match identity(device) {
         Some(identity) => format!("{}, {number}{identity}", device.name),

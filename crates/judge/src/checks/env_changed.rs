@@ -70,8 +70,8 @@ pub fn environment_differences(earlier: &RunRecord, later: &RunRecord) -> Vec<Di
     if earlier.origin.is_some() || later.origin.is_some() {
         return unknown_on_a_side(earlier, later);
     }
-    let cases = [&Case::of(earlier), &Case::of(later)];
-    let pairs = DevicePairs::of(cases[0], cases[1]);
+    let cases = [&Case::from_record(earlier), &Case::from_record(later)];
+    let pairs = DevicePairs::find(cases[0], cases[1]);
     let (before, after) = (environment(cases[0], &pairs, 0), environment(cases[1], &pairs, 1));
     let mut differences = Difference::between(&before, &after, "none");
     for difference in &mut differences {

@@ -51,13 +51,13 @@ fn check_job(workers: &[&JobRecord]) -> Option<Finding> {
         _ => meaning(worst),
     };
     let figures = [Figure::new("errors", total as f64, "count")];
-    let text = list(&kinds.iter().map(told).collect::<Vec<_>>());
+    let text = list(&kinds.iter().map(describe).collect::<Vec<_>>());
     let finding = CHECK.finding(Severity::Error, vec![workers[0].name.clone()], text);
     Some(finding.figures(figures).cause(cause).remedy(remedy))
 }
 
 /// "12 reads failed: Input/output error (first: /data/file, offset 4096, 4096 bytes)".
-fn told(kind: &ErrorCount) -> String {
+fn describe(kind: &ErrorCount) -> String {
     let place = match (kind.first_offset, kind.first_length) {
         (Some(offset), Some(length)) => format!(", offset {offset}, {length} bytes"),
         (Some(offset), None) => format!(", offset {offset}"),

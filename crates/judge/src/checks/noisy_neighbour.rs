@@ -36,7 +36,7 @@ pub(super) const CHECK: Check = Check {
 };
 
 fn check(case: &Case) -> Vec<Finding> {
-    let by_bytes = traffic::of(case).and_then(|traffic| check_traffic(case, &traffic));
+    let by_bytes = traffic::traffic(case).and_then(|traffic| check_traffic(case, &traffic));
     let timed = DelayByOthers::worst(case);
     let found = match (by_bytes, timed) {
         (Some(found), Some(delay)) => {

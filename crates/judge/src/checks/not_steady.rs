@@ -41,9 +41,9 @@ fn check(case: &Case, part: &Part) -> Option<Finding> {
     let latencies: Option<Vec<f64>> =
         if is_of_cpus { None } else { slots.iter().map(Slot::latency).collect() };
     // What arrives at random times comes in bursts of its own.
-    let of_rate = if part.has_random_arrivals() { None } else { Course::of(&rates, RATE) };
+    let of_rate = if part.has_random_arrivals() { None } else { Course::from_values(&rates, RATE) };
     let course = of_rate.map(|course| (course, Of::Rate)).or_else(|| {
-        let course = Course::of(&latencies?, LATENCY)?;
+        let course = Course::from_values(&latencies?, LATENCY)?;
         Some((course, Of::Latency))
     });
     let (course, of) = course?;
@@ -80,7 +80,7 @@ struct Course {
 impl Course {
     /// The largest step between two levels, or the drift where there is none; `None` for a series
     /// that stays within the first of the limits.
-    fn of(values: &[f64], limits: [f64; 2]) -> Option<Course> {
+    fn from_values(values: &[f64], limits: [f64; 2]) -> Option<Course> {
         Course::step(values, limits).or_else(|| Course::drift(values, limits))
     }
 

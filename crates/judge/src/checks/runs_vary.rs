@@ -44,7 +44,7 @@ fn check(set: &RecordSet) -> Vec<Finding> {
     let mut all: Vec<Repeats> = Vec::new();
     for run in &set.runs {
         let cell = run.cell_name();
-        for part in Case::of(run).parts {
+        for part in Case::from_record(run).parts {
             let (iops, writes) = (part.iops(), part.ios(Direction::Write) > 0);
             match all.iter_mut().find(|known| known.cell == cell && known.job == part.name) {
                 Some(known) => {

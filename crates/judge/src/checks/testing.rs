@@ -201,7 +201,7 @@ pub(crate) fn at_each(record: &mut RunRecord, change: impl Fn(f64, &mut Sample))
 
 /// What one check finds in a record.
 pub(crate) fn findings(record: &RunRecord, check: &str) -> Vec<Finding> {
-    findings_of_run(&Case::of(record))
+    findings_of_run(&Case::from_record(record))
         .into_iter()
         .filter(|finding| finding.check == check)
         .collect()
@@ -219,7 +219,7 @@ pub(crate) fn the_finding(record: &RunRecord, check: &str) -> Finding {
 fn a_calm_run_gives_no_check_a_reason_to_warn() {
     for direction in [Direction::Read, Direction::Write] {
         let record = record(vec![job("calm", direction, 10)]);
-        let found = findings_of_run(&Case::of(&record));
+        let found = findings_of_run(&Case::from_record(&record));
         let grave: Vec<_> = found.iter().filter(|f| f.severity > record::Severity::Note).collect();
         assert!(grave.is_empty(), "{grave:?}");
     }

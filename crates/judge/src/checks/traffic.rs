@@ -53,7 +53,7 @@ impl Traffic {
 }
 
 /// The traffic of a run; `None` without samples of a disk.
-pub(super) fn of(case: &Case) -> Option<Traffic> {
+pub(super) fn traffic(case: &Case) -> Option<Traffic> {
     let on_disks: Vec<_> = case.parts.iter().filter(|p| !case.disks_of(p).is_empty()).collect();
     // What a program that was run moved is not counted.
     if on_disks.iter().any(|part| part.medium() == Medium::Time) {

@@ -57,7 +57,7 @@ pub(super) struct Distribution {
 impl Distribution {
     /// Of the latencies of both sides; `None` when one run recorded no latency, or only some percentiles of
     /// them are known.
-    pub(super) fn of(old: &Side, new: &Side) -> Option<Distribution> {
+    pub(super) fn compare(old: &Side, new: &Side) -> Option<Distribution> {
         let (olds, news) = (old.latencies.as_ref()?, new.latencies.as_ref()?);
         let (before, after) = (merged(olds.iter())?, merged(news.iter())?);
         if !(before.is_binned() && after.is_binned()) {

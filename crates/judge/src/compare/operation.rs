@@ -18,7 +18,7 @@ const COUNT_MIN: u64 = 30;
 
 impl ComparedOperation {
     /// What can be compared of a job.
-    pub(super) fn of(old: &RepeatedJob, new: &RepeatedJob) -> Vec<ComparedOperation> {
+    pub(super) fn common(old: &RepeatedJob, new: &RepeatedJob) -> Vec<ComparedOperation> {
         let runs: Vec<&Vec<&JobRecord>> = old.runs.iter().chain(&new.runs).collect();
         let all = |does: &dyn Fn(&[&JobRecord]) -> bool| runs.iter().all(|run| does(run));
         let mut kinds = Vec::new();

@@ -58,7 +58,7 @@ pub(super) struct Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    pub(super) fn of(member: &'a RepeatedJob<'a>, kind: &ComparedOperation) -> Side<'a> {
+    pub(super) fn new(member: &'a RepeatedJob<'a>, kind: &ComparedOperation) -> Side<'a> {
         let latencies = member.runs.iter().map(|run| kind.histogram(run)).collect();
         Side { member, kind: kind.clone(), latencies }
     }

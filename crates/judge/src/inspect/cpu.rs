@@ -255,7 +255,7 @@ mod tests {
         };
         let mut facts = Facts::default();
         facts.environment.tunables.insert("pcie_aspm policy".into(), "powersave".into());
-        let view = View::of(&facts, "/x");
+        let view = View::new(&facts, "/x");
         let shown = power(&disk, &view).unwrap();
         assert_eq!(shown.value, "nvme0n1: power state 0, own transitions on, ASPM powersave");
         assert_eq!(shown.mark, Mark::Look);

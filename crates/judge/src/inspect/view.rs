@@ -18,7 +18,7 @@ pub(super) struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    pub fn of(facts: &'a Facts, path: &'a str) -> View<'a> {
+    pub fn new(facts: &'a Facts, path: &'a str) -> View<'a> {
         let stack: Vec<&DeviceFacts> = facts
             .stack_under(path)
             .into_iter()

@@ -34,7 +34,7 @@ pub struct LatencyClasses {
 impl LatencyClasses {
     /// Shares over all the histograms together. A bucket that straddles a bound counts where its
     /// middle is.
-    pub(super) fn of<'a>(histograms: impl Iterator<Item = &'a Histogram>) -> Self {
+    pub(super) fn from_histograms<'a>(histograms: impl Iterator<Item = &'a Histogram>) -> Self {
         let mut counts = [0_u64; 32];
         for (low, width, count) in histograms.flat_map(Histogram::bins) {
             let middle = low + (width - 1) / 2;
@@ -63,7 +63,7 @@ mod tests {
         for value in [0, 1, 2, 10, 19, 20, 1000, 2_000_000_000, 9_000_000_000_000] {
             histogram.record(value);
         }
-        let classes = LatencyClasses::of([&histogram].into_iter());
+        let classes = LatencyClasses::from_histograms([&histogram].into_iter());
         let ninth = 100.0 / 9.0;
         assert!((classes.ns[0] - 2.0 * ninth).abs() < 1e-9, "0 and 1 are below 2");
         assert!((classes.ns[1] - ninth).abs() < 1e-9, "2 is below 4");
@@ -75,6 +75,6 @@ mod tests {
 
     #[test]
     fn nothing_recorded_is_no_share() {
-        assert_eq!(LatencyClasses::of(std::iter::empty()), LatencyClasses::default());
+        assert_eq!(LatencyClasses::from_histograms(std::iter::empty()), LatencyClasses::default());
     }
 }

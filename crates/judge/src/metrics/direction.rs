@@ -102,7 +102,7 @@ fn by_priority(
         level: priority & 7,
         hint: (priority >> 3) & 0x3ff,
         share: histogram.count() as f64 * 100.0 / all.max(1) as f64,
-        latency: LatencyStats::of(&histogram, percentiles),
+        latency: LatencyStats::from_histogram(&histogram, percentiles),
     });
     stats.collect()
 }
@@ -115,7 +115,8 @@ pub(super) fn measure(
 ) -> DirectionMetrics {
     let results = || jobs.iter().flat_map(|job| directions.iter().map(|d| &job.results[*d]));
     let stats = |pick: fn(&DirectionResult) -> Option<&Histogram>| {
-        merged(results().filter_map(pick)).map(|all| LatencyStats::of(&all, percentiles))
+        merged(results().filter_map(pick))
+            .map(|all| LatencyStats::from_histogram(&all, percentiles))
     };
     let (bandwidth, iops_series) = series::measure(jobs, directions);
     let windows = busy(jobs, directions);

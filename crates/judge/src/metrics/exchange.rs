@@ -61,7 +61,7 @@ pub(crate) fn failed(jobs: &[&JobRecord], request: &str) -> (u64, u64) {
 
 /// Statistics of the times of requests; `None` when there are none.
 pub fn request_times(histogram: &Histogram) -> Option<LatencyStats> {
-    (!histogram.is_empty()).then(|| LatencyStats::of(histogram, &PERCENTILES))
+    (!histogram.is_empty()).then(|| LatencyStats::from_histogram(histogram, &PERCENTILES))
 }
 
 #[cfg(test)]

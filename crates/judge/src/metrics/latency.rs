@@ -24,7 +24,7 @@ pub struct LatencyStats {
 
 impl LatencyStats {
     /// Figures of `histogram` at the wanted `percentiles`.
-    pub(crate) fn of(histogram: &Histogram, percentiles: &[f64]) -> Self {
+    pub(crate) fn from_histogram(histogram: &Histogram, percentiles: &[f64]) -> Self {
         let known = |p: &f64| Some((*p, histogram.known_percentile(*p)?));
         let percentiles = percentiles.iter().filter_map(known).collect();
         LatencyStats {

@@ -13,7 +13,7 @@ pub(crate) struct Rates {
 
 impl Rates {
     /// `None` for a job without a rate.
-    pub fn of(part: &Part) -> Option<Rates> {
+    pub fn from_part(part: &Part) -> Option<Rates> {
         let mut rates = Rates { asked: 0.0, reached: 0.0, unit: "IOPS" };
         for job in &part.workers {
             for (direction, result) in job.results.iter().filter(|(_, r)| r.runtime.0 > 0) {

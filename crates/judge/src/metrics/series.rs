@@ -22,7 +22,7 @@ pub struct SeriesStats {
 }
 
 impl SeriesStats {
-    fn of(rates: &[f64]) -> Self {
+    fn from_rates(rates: &[f64]) -> Self {
         if rates.is_empty() {
             return SeriesStats::default();
         }
@@ -116,7 +116,10 @@ pub(super) fn measure(jobs: &[&JobRecord], directions: &[Direction]) -> (SeriesS
     let rates = |amount: fn(&Slot) -> u64| -> Vec<f64> {
         whole.iter().map(|slot| per_second(amount(slot), slot.length)).collect()
     };
-    (SeriesStats::of(&rates(|slot| slot.bytes)), SeriesStats::of(&rates(|slot| slot.ios)))
+    (
+        SeriesStats::from_rates(&rates(|slot| slot.bytes)),
+        SeriesStats::from_rates(&rates(|slot| slot.ios)),
+    )
 }
 
 fn active(job: &JobRecord, directions: &[Direction]) -> bool {

@@ -17,7 +17,7 @@ pub struct SteadyMetrics {
 }
 
 impl SteadyMetrics {
-    pub(super) fn of(found: &SteadyResult) -> SteadyMetrics {
+    pub(super) fn from_result(found: &SteadyResult) -> SteadyMetrics {
         let window = (found.duration.0 / found.interval.0.max(1)) as usize;
         SteadyMetrics {
             window,
@@ -66,10 +66,10 @@ mod tests {
             samples: vec![sample(100.0), sample(300.0)],
             ..SteadyResult::default()
         };
-        let metrics = SteadyMetrics::of(&found);
+        let metrics = SteadyMetrics::from_result(&found);
         assert_eq!((metrics.mean.iops, metrics.mean_of_window.iops), (200.0, 100.0));
         assert_eq!(metrics.mean_of_window.bytes_per_second, 512.0 * 100.0);
-        let none = SteadyMetrics::of(&SteadyResult { samples: Vec::new(), ..found });
+        let none = SteadyMetrics::from_result(&SteadyResult { samples: Vec::new(), ..found });
         assert_eq!((none.mean.iops, none.mean_of_window.iops), (0.0, 0.0));
     }
 }

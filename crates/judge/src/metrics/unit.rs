@@ -152,7 +152,7 @@ pub(crate) fn measure(jobs: &[&JobRecord]) -> UnitMetrics {
             .then(|| direction::measure(jobs, &Direction::ALL, &percentiles)),
         sync: sync(jobs, &percentiles),
         zone_resets: jobs.iter().filter_map(|job| job.zone_resets).reduce(|a, b| a + b),
-        latency_classes: LatencyClasses::of(
+        latency_classes: LatencyClasses::from_histograms(
             jobs.iter()
                 .flat_map(|job| job.results.iter())
                 .filter_map(|(_, r)| r.latency.clat.as_ref()),
@@ -166,7 +166,7 @@ pub(crate) fn measure(jobs: &[&JobRecord]) -> UnitMetrics {
         common_ns: common_ns(&windows),
         error: jobs.iter().map(|job| job.error).find(ended).or(counted).unwrap_or(0),
         errors,
-        steady: first.steady.as_ref().map(SteadyMetrics::of),
+        steady: first.steady.as_ref().map(SteadyMetrics::from_result),
         latency_depth: first.latency_depth,
         exchange: exchange::merged(jobs),
     }
@@ -187,7 +187,7 @@ fn sync(jobs: &[&JobRecord], percentiles: &[f64]) -> SyncMetrics {
     SyncMetrics {
         count: exchange::syncs(jobs).map(|sync| sync.count).sum(),
         latency: merged(exchange::syncs(jobs).map(|sync| &sync.latency))
-            .map(|all| LatencyStats::of(&all, percentiles)),
+            .map(|all| LatencyStats::from_histogram(&all, percentiles)),
     }
 }
 

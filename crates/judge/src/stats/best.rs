@@ -45,7 +45,7 @@ pub fn standings(figures: &[Vec<f64>], contest: Contest) -> Vec<Option<Standing>
         .rev()
         .max_by(|a, b| a.1.total_cmp(&b.1));
     let Some((best, _)) = best else { return vec![None; figures.len()] };
-    let logarithms: Vec<Option<Log>> = figures.iter().map(|values| Log::of(values)).collect();
+    let logarithms: Vec<Option<Log>> = figures.iter().map(|values| Log::from_values(values)).collect();
     let crown = logarithms[best];
     let standing = |(index, log): (usize, &Option<Log>)| {
         let (log, crown) = (log.as_ref()?, crown.as_ref()?);
@@ -64,7 +64,7 @@ struct Log {
 }
 
 impl Log {
-    fn of(values: &[f64]) -> Option<Log> {
+    fn from_values(values: &[f64]) -> Option<Log> {
         // A latency of 0 ns is below the resolution.
         let logarithms: Vec<f64> = values.iter().map(|value| value.max(0.5).ln()).collect();
         let count = logarithms.len();

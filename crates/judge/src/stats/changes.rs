@@ -29,7 +29,7 @@ pub fn change_points(values: &[f64]) -> Vec<usize> {
     // Sums of correlated values vary by this much more.
     let variance = deviation.powi(2) * (1.0 + noise.phi) / (1.0 - noise.phi);
     let values = without_outliers(values, deviation);
-    pelt(&Costs::of(&values, variance), PENALTY * (count as f64).ln())
+    pelt(&Costs::new(&values, variance), PENALTY * (count as f64).ln())
 }
 
 /// Distance from the level, in units of noise, beyond which a value is an outlier.
@@ -57,7 +57,7 @@ struct Costs {
 }
 
 impl Costs {
-    fn of(values: &[f64], variance: f64) -> Costs {
+    fn new(values: &[f64], variance: f64) -> Costs {
         let (mut sums, mut squares) = (vec![0.0], vec![0.0]);
         let (mut sum, mut square) = (0.0, 0.0);
         // Distances from the first value: sums of squares of large numbers would lose the small.
@@ -165,7 +165,7 @@ mod tests {
         #[test]
         fn leaving_out_candidates_loses_nothing(values in vec(0_u8..20, 8..40), penalty in 1_u8..60) {
             let values: Vec<f64> = values.into_iter().map(f64::from).collect();
-            let (costs, penalty) = (Costs::of(&values, 4.0), f64::from(penalty));
+            let (costs, penalty) = (Costs::new(&values, 4.0), f64::from(penalty));
             let points = pelt(&costs, penalty);
             let ends = [&points[..], &[values.len()]].concat();
             let mut from = 0;

@@ -75,7 +75,7 @@ impl DiskIndicators {
 
 impl Indicators {
     /// The indicators of a part.
-    pub(super) fn of(case: &Case, part: &Part) -> Indicators {
+    pub(super) fn from_part(case: &Case, part: &Part) -> Indicators {
         let window = part.length();
         let share = |pick: fn(&JobRecord) -> u64| -> f64 {
             let ran: u64 = part.workers.iter().map(|job| (job.ended - job.started).0).sum();

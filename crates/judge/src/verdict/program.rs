@@ -221,7 +221,7 @@ mod tests {
         let mut record = program(0.2, 0.9);
         let part = WorkPart { from: Nanos(SECOND), length: Nanos(200 * MS), ..WorkPart::default() };
         record.work = Some(Work { parts: vec![part], ..Work::default() });
-        let case = crate::Case::of(&record);
+        let case = crate::Case::from_record(&record);
         assert_eq!(case.parts[0].length(), Nanos(200 * MS));
         assert_eq!(verdict(&record).confidence, Confidence::Medium, "a short window");
     }

@@ -88,7 +88,7 @@ fn nothing_done(input: &RuleInput) -> Option<RuleOutcome> {
 }
 
 fn limited_by_rate(input: &RuleInput) -> Option<RuleOutcome> {
-    let Rates { asked, reached, unit } = Rates::of(input.part)?;
+    let Rates { asked, reached, unit } = Rates::from_part(input.part)?;
     let kept = reached / asked;
     // Arrivals at random are fewer or more than asked for.
     let chance = if input.part.has_random_arrivals() {

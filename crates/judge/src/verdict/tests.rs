@@ -4,7 +4,7 @@ use record::{Direction, Histogram, JobRecord, RunRecord, Sample, SlowSample};
 
 /// The verdicts on a record, with these findings.
 fn verdicts(record: &RunRecord, findings: &[Finding]) -> Vec<Verdict> {
-    of(&Case::of(record), findings)
+    super::verdicts(&Case::from_record(record), findings)
 }
 
 #[track_caller]

@@ -108,7 +108,7 @@ impl<C: Fn() -> u64> Client<C> {
         let timeout = u64::try_from(store.timeout.as_nanos()).unwrap_or(u64::MAX);
         Ok(Client {
             places,
-            tls: Tls::of(&store)?,
+            tls: Tls::for_store(&store)?,
             signer: Signer::new(&store)?,
             clock,
             poller,
@@ -269,7 +269,7 @@ impl<C: Fn() -> u64> Client<C> {
             (one, other) => one.or(other),
         };
         let mut events = std::mem::take(&mut self.events);
-        let result = self.look(wait, &mut events);
+        let result = self.wait_for_events(wait, &mut events);
         let now = (self.clock)();
         let mut first = true;
         for event in events.drain(..) {
@@ -283,7 +283,7 @@ impl<C: Fn() -> u64> Client<C> {
         result
     }
 
-    fn look(&self, wait: Option<u64>, events: &mut Vec<epoll::Event>) -> io::Result<()> {
+    fn wait_for_events(&self, wait: Option<u64>, events: &mut Vec<epoll::Event>) -> io::Result<()> {
         let timespec = |ns: u64| Timespec {
             tv_sec: i64::try_from(ns / 1_000_000_000).unwrap_or(i64::MAX),
             tv_nsec: (ns % 1_000_000_000) as _,

@@ -46,7 +46,7 @@ impl Credentials {
     ) -> Result<Credentials, String> {
         let chosen = profile.map(str::to_owned).or_else(|| set(context, "AWS_PROFILE"));
         let profiles = Profiles::read(context)?;
-        let settings = profiles.of(chosen.as_deref().unwrap_or("default"));
+        let settings = profiles.settings(chosen.as_deref().unwrap_or("default"));
         if let Some(name) = chosen.as_ref().filter(|_| !settings.exist()) {
             return Err(unknown(name, profile.is_some(), &profiles));
         }
@@ -141,7 +141,7 @@ struct Settings<'a> {
 }
 
 impl Profiles {
-    fn of(&self, name: &str) -> Settings<'_> {
+    fn settings(&self, name: &str) -> Settings<'_> {
         Settings { profiles: self, name: name.to_owned() }
     }
 }

@@ -34,7 +34,7 @@ impl Tls {
     ///
     /// # Errors
     /// The certificates cannot be read, or there are none.
-    pub fn of(store: &Store) -> Result<Option<Tls>, Failure> {
+    pub fn for_store(store: &Store) -> Result<Option<Tls>, Failure> {
         let provider = Arc::new(ring::default_provider());
         let refused = Refused::default();
         let verifier: Arc<dyn ServerCertVerifier> = match store.security {

@@ -234,7 +234,7 @@ fn a_single_set_is_compared_with_its_earlier_one() {
 
 #[test]
 fn a_run_that_did_nothing_and_no_run_at_all_are_reports_too() {
-    let nothing = testing::of(vec![testing::worker("idle", 1, GroupKey::default())]);
+    let nothing = testing::run_of(vec![testing::worker("idle", 1, GroupKey::default())]);
     assert!(one(nothing).contains("No I/O completed."));
     assert!(one(RunRecord::default()).contains("A run without I/O"));
     assert!(document(&[]).contains("No runs"));

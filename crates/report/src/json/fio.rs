@@ -112,7 +112,7 @@ pub(super) fn job(
     if own != Json::Object(Vec::new()) {
         out.push("job options", own);
     }
-    let form = Form::of(unit, bins, options.compat);
+    let form = Form::new(unit, bins, options.compat);
     if unit.show.unified != 1 {
         for direction in Direction::ALL {
             out.push(direction.name(), form.direction(&unit.directions[direction]));
@@ -202,7 +202,7 @@ struct Form {
 }
 
 impl Form {
-    fn of(unit: &UnitMetrics, bins: bool, compat: FioVersion) -> Self {
+    fn new(unit: &UnitMetrics, bins: bool, compat: FioVersion) -> Self {
         Form {
             slat: unit.show.slat_percentiles,
             clat: unit.show.clat_percentiles,

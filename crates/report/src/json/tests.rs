@@ -53,7 +53,7 @@ fn job(directions: &[Direction]) -> JobRecord {
 /// As the oracle has it: no estimate in its first three seconds, none left at the end.
 #[test]
 fn a_run_has_an_estimate_only_once_it_has_ended() {
-    let mut record = testing::of(vec![job(&[Direction::Read])]);
+    let mut record = testing::run_of(vec![job(&[Direction::Read])]);
     let eta = |record: &RunRecord, so_far: bool| {
         let options = RenderOptions { so_far, ..RenderOptions::default() };
         let text = json::render(Subject::Run(record, &judge::judge(record)), false, &options);
@@ -71,7 +71,7 @@ fn the_tree_of_a_job_with_every_table_matches_the_oracle() {
     (job.show.lat_percentiles, job.show.slat_percentiles) = (true, true);
     (job.sync.count, job.sync.latency) = (5, spread(1000, 2000, 5));
     let expected = include_str!("../../tests/data/json-tree-both-percentiles-sync.txt");
-    assert_tree(&testing::of(vec![job]), true, expected);
+    assert_tree(&testing::run_of(vec![job]), true, expected);
 }
 
 #[test]
@@ -81,11 +81,11 @@ fn the_trees_of_unified_reporting_match_the_oracle() {
     both.results.read.latency.slat = None;
     both.results.write.latency.slat = None;
     let expected = include_str!("../../tests/data/json-tree-unified-both.txt");
-    assert_tree(&testing::of(vec![both]), true, expected);
+    assert_tree(&testing::run_of(vec![both]), true, expected);
 
     let mut mixed = job(&[Direction::Read]);
     (mixed.show.unified, mixed.show.lat_percentiles, mixed.show.slat_percentiles) = (1, true, true);
-    let mut record = testing::of(vec![mixed]);
+    let mut record = testing::run_of(vec![mixed]);
     record.disks.clear();
     assert_tree(&record, true, include_str!("../../tests/data/json-tree-unified-mixed.txt"));
 }
@@ -105,7 +105,7 @@ fn a_job_that_tolerates_errors_counts_them() {
         first_offset: Some(4096),
         first_length: None,
     });
-    let record = testing::of(vec![job]);
+    let record = testing::run_of(vec![job]);
     assert_tree(&record, false, include_str!("../../tests/data/json-tree-errors.txt"));
     let document = document(&record, false);
     assert_eq!(document["jobs"][0]["total_err"], 2);
@@ -201,7 +201,7 @@ fn plain_json_has_no_bins() {
 fn an_option_given_twice_counts_with_its_last_value() {
     let mut job = job(&[Direction::Read]);
     job.options.push(("bs".into(), "8k".into()));
-    let document = document(&testing::of(vec![job]), false);
+    let document = document(&testing::run_of(vec![job]), false);
     assert_eq!(document["jobs"][0]["job options"]["bs"], "8k");
 }
 

@@ -41,7 +41,7 @@ fn a_rated_job_in_our_own_report() {
 
 #[test]
 fn shared_stamps_are_shown_in_our_own_report() {
-    let mut record = testing::of(vec![job(1, 0, 0), job(2, 0, 0)]);
+    let mut record = testing::run_of(vec![job(1, 0, 0), job(2, 0, 0)]);
     assert!(!text(&record, false).contains("stamps"));
     for (job, length) in record.jobs.iter_mut().zip([20, 30]) {
         job.shared_stamps.shared = 300;
@@ -58,7 +58,7 @@ fn groups_trims_and_stacked_disks() {
     add(&mut trims, Direction::Trim, 50, (10_000, 2_000_000));
     trims.results.trim.latency.slat = None;
     (trims.show.lat_percentiles, trims.show.clat_percentiles) = (true, false);
-    let mut record = testing::of(vec![job(1, 0, 0), job(2, 0, 0), trims]);
+    let mut record = testing::run_of(vec![job(1, 0, 0), job(2, 0, 0), trims]);
     record.disks = vec![testing::disk("dm-0", &["sda", "sdb"]), testing::disk("sda", &[])];
     record.disks.push(testing::disk("sdb", &[]));
     assert_golden("groups", &text(&record, true));
@@ -81,13 +81,13 @@ fn errors_syncs_bits_and_unified() {
     }
     let line = "fio: pid=1001, err=28/file:/mnt/full.0.0:33423360, func=write, \
                 error=No space left on device\n";
-    assert_eq!(failures(&testing::of(vec![failing.clone(), job(2, 0, 1)])), line);
+    assert_eq!(failures(&testing::run_of(vec![failing.clone(), job(2, 0, 1)])), line);
     (failing.sync.count, failing.sync.latency) = (40, spread(2_500_000, 250_000_000, 40));
     let mut bits = job(2, 0, 1);
     (bits.show.unit_base, bits.show.significant_figures) = (1, 6);
     let mut unified = job(3, 0, 2);
     (unified.show.unified, unified.show.kb_base) = (2, 1000);
-    assert_golden("errors", &text(&testing::of(vec![failing, bits, unified]), false));
+    assert_golden("errors", &text(&testing::run_of(vec![failing, bits, unified]), false));
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn the_report_as_fio_shows_errors_of_tolerant_jobs_only() {
 
 #[test]
 fn a_job_that_did_nothing_has_no_figures() {
-    let record = testing::of(vec![worker("idle", 1, GroupKey::default())]);
+    let record = testing::run_of(vec![worker("idle", 1, GroupKey::default())]);
     let own = text(&record, false);
     let heading = "idle: (groupid=0, jobs=1): err= 0: pid=1001: Fri Nov 20 22:53:48 2026\n  cpu ";
     assert!(own.contains(heading), "{own}");

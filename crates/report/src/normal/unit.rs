@@ -73,7 +73,7 @@ fn limits(out: &mut String, unit: &UnitMetrics) {
     blocks(out, unit);
     let Some(steady) = &unit.steady else { return };
     let found = &steady.found;
-    let style = SizeStyle::of(&unit.show);
+    let style = SizeStyle::from_options(&unit.show);
     let figure = found.criterion.trim_end_matches("_slope");
     let _ = writeln!(
         out,
@@ -126,7 +126,7 @@ fn direction(
     metrics: &DirectionMetrics,
     options: &RenderOptions,
 ) {
-    let style = SizeStyle::of(&unit.show);
+    let style = SizeStyle::from_options(&unit.show);
     let FioRates { runtime_ms, bytes_per_second, iops } = FioRates::of_direction(metrics);
     let _ = writeln!(
         out,

@@ -188,7 +188,7 @@ fn bound(held: &BoundResult) -> String {
 fn held_line(conclusion: &Conclusion, held: &BoundResult) -> Option<String> {
     let Some(row) = held.deepest.and_then(|depth| conclusion.row(depth)) else {
         let first = conclusion.rows.first()?;
-        let figure = held.bound.figure.of(first)?;
+        let figure = held.bound.figure.value(first)?;
         return Some(format!(
             "{} is not met at any depth: at depth {} it is {}.",
             bound(held),
@@ -196,7 +196,7 @@ fn held_line(conclusion: &Conclusion, held: &BoundResult) -> Option<String> {
             time_with_interval(&figure)
         ));
     };
-    let figure = held.bound.figure.of(row)?;
+    let figure = held.bound.figure.value(row)?;
     let mut line = format!(
         "{} holds to depth {}: {} there",
         bound(held),

@@ -22,7 +22,7 @@ impl Figure {
     }
 
     /// Its value at a depth, in nanoseconds; `None` for a percentile that was not recorded.
-    pub fn of(self, row: &Row) -> Option<Estimated> {
+    pub fn value(self, row: &Row) -> Option<Estimated> {
         match self {
             Figure::Mean => Some(row.mean),
             Figure::Percentile(wanted) => {
@@ -47,7 +47,7 @@ pub struct Bound {
 impl Bound {
     /// Whether the figure at a depth is within it.
     pub fn holds(&self, row: &Row) -> bool {
-        self.figure.of(row).is_some_and(|figure| figure.value <= self.limit_ns)
+        self.figure.value(row).is_some_and(|figure| figure.value <= self.limit_ns)
     }
 
     /// The deepest depth within it.

@@ -111,7 +111,7 @@ pub enum ChoiceReason {
 
 /// The conclusion from the records, with the bounds on latency, if any.
 pub fn conclude(set: &RecordSet, bounds: &[Bound]) -> Conclusion {
-    let measured: Vec<DepthRun> = set.runs.iter().filter_map(DepthRun::of).collect();
+    let measured: Vec<DepthRun> = set.runs.iter().filter_map(DepthRun::from_record).collect();
     let rows = rows(&measured, set.seed);
     let interrupted_by = interrupted_by(set);
     let failures = failures(set);
@@ -136,12 +136,12 @@ pub fn conclude(set: &RecordSet, bounds: &[Bound]) -> Conclusion {
         elapsed: total_duration(set),
         interrupted_by,
         rows,
-        ..about(set)
+        ..setting(set)
     }
 }
 
 /// The setting of the measurement, from its records.
-fn about(set: &RecordSet) -> Conclusion {
+fn setting(set: &RecordSet) -> Conclusion {
     let is_fill = |run: &&RunRecord| run.cell_name() == FILL;
     let is_scratch = set.runs.iter().any(|run| is_fill(&run));
     let run = set.runs.iter().rfind(|run| !is_fill(run)).or(set.runs.last());
@@ -196,7 +196,7 @@ fn saturated(rows: &[Row], knee: &Knee) -> Option<u32> {
 fn check_bound(bound: &Bound, rows: &[Row]) -> BoundResult {
     let deepest = bound.deepest(rows);
     let figure = rows.iter().find(|row| Some(row.depth) == deepest);
-    let figure = figure.and_then(|row| bound.figure.of(row));
+    let figure = figure.and_then(|row| bound.figure.value(row));
     let high = figure.and_then(|figure| figure.interval).map(|(_, high)| high);
     let shallower = |row: &Row| deepest.is_some_and(|deepest| row.depth < deepest);
     BoundResult {

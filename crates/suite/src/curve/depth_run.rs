@@ -30,7 +30,7 @@ pub(super) struct DepthRun {
 impl DepthRun {
     /// The figures of a run; `None` for a run without a depth, and for one that failed or was
     /// interrupted.
-    pub fn of(record: &RunRecord) -> Option<DepthRun> {
+    pub fn from_record(record: &RunRecord) -> Option<DepthRun> {
         let (depth, round) = (depth_of(record)?, record.cell.as_ref()?.round);
         if record.interrupted_by.is_some() || failure(record).is_some() {
             return None;

@@ -148,7 +148,7 @@ const JUDGED_BY: &str = "judged by errors, by the warnings of all checks, by tim
 
 /// The conclusion when no fault was found.
 fn healthy(set: &RecordSet, indicators: &Indicators) -> Cause {
-    let Some(some) = ProbeResult::of(set, "depth-16", Direction::Read) else {
+    let Some(some) = ProbeResult::find(set, "depth-16", Direction::Read) else {
         return Cause {
             text: "undecided: the runs that show it are missing".into(),
             ..Cause::default()

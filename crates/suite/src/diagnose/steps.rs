@@ -46,7 +46,7 @@ pub(super) struct DiskIndicators {
 }
 
 impl<'a> ProbeResult<'a> {
-    pub(super) fn of(
+    pub(super) fn find(
         set: &'a RecordSet,
         name: &str,
         direction: Direction,
@@ -59,7 +59,7 @@ impl<'a> ProbeResult<'a> {
         let clat = figures.clat.as_ref()?;
         let histogram = run.jobs.first()?.results[direction].latency.clat.as_ref()?;
         let (iops, mean_ns) = (figures.iops, clat.mean);
-        let case = Case::of(run);
+        let case = Case::from_record(run);
         let part = case.parts.first()?;
         let cpus = case.cpu_use(part.from, part.to);
         let kernel = cpus.iter().map(|(_, share)| share.system + share.interrupts);
@@ -112,7 +112,7 @@ fn nothing(title: &'static str, ran: String) -> DiagnosisStep {
 pub(super) fn path(set: &RecordSet) -> DiagnosisStep {
     let title = "Which path is tested?";
     let ran = "random reads of 4 KiB at depth 4, compared with the device counters".to_owned();
-    let Some(probed) = ProbeResult::of(set, "path", Direction::Read) else {
+    let Some(probed) = ProbeResult::find(set, "path", Direction::Read) else {
         return nothing(title, ran);
     };
     let facts = &probed.run.facts;
@@ -164,7 +164,7 @@ pub(super) enum Load {
 pub(super) fn load(set: &RecordSet) -> (DiagnosisStep, Load) {
     let title = "Saturated, or stalled?";
     let ran = format!("random reads of 4 KiB at depth 1, {MODERATE} and {DEEP}");
-    let probed = |name| ProbeResult::of(set, name, Direction::Read);
+    let probed = |name| ProbeResult::find(set, name, Direction::Read);
     let (Some(one), Some(some), Some(deep)) =
         (probed("depth-1"), probed("depth-16"), probed("depth-64"))
     else {
@@ -245,7 +245,7 @@ fn classify(one: &ProbeResult, some: &ProbeResult, deep: &ProbeResult) -> Load {
 pub(super) fn processor(set: &RecordSet) -> (DiagnosisStep, bool) {
     let title = "CPU, or device?";
     let ran = format!("the run at depth {MODERATE} again with another engine, and CPU use");
-    let probed = |name| ProbeResult::of(set, name, Direction::Read);
+    let probed = |name| ProbeResult::find(set, name, Direction::Read);
     let (Some(usual), other) = (probed("depth-16"), probed("engine")) else {
         return (nothing(title, ran), false);
     };
@@ -279,7 +279,7 @@ pub(super) fn processor(set: &RecordSet) -> (DiagnosisStep, bool) {
 pub(super) fn sustained(set: &RecordSet) -> (DiagnosisStep, Option<f64>) {
     let title = "Does it last?";
     let ran = format!("random writes of 4 KiB at depth {MODERATE} for 12 s");
-    let Some(probed) = ProbeResult::of(set, "sustained", Direction::Write) else {
+    let Some(probed) = ProbeResult::find(set, "sustained", Direction::Write) else {
         return (nothing(title, ran), None);
     };
     let intervals = probed.run.jobs.first().map_or(&[][..], |job| &job.intervals);
@@ -322,7 +322,7 @@ fn heat(run: &RunRecord) -> Option<String> {
 pub(super) fn durable(set: &RecordSet) -> (DiagnosisStep, Option<(f64, f64)>) {
     let title = "What does a durable write cost?";
     let ran = "single writes of 4 KiB, then the same with fsync after each".to_owned();
-    let probed = |name| ProbeResult::of(set, name, Direction::Write);
+    let probed = |name| ProbeResult::find(set, name, Direction::Write);
     let (Some(write), Some(synced)) = (probed("write"), probed("write-fsync")) else {
         return (nothing(title, ran), None);
     };

@@ -63,7 +63,7 @@ pub(super) struct Region {
 
 impl Region {
     /// The regions of a disk, which do not overlap; none of a disk that is too small for that.
-    pub(super) fn of(disk: &Disk) -> Vec<Region> {
+    pub(super) fn all(disk: &Disk) -> Vec<Region> {
         let whole = |bytes: u64| bytes / LARGE.0 * LARGE.0;
         let size = disk.size.0;
         let length = whole((size / 20).clamp(REGION_MIN, REGION_MAX).min(size / 3));
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn regions_are_apart_and_end_where_the_disk_ends() {
-        let of = |size: u64| Region::of(&Disk { name: "sda".into(), size: Bytes(size) });
+        let of = |size: u64| Region::all(&Disk { name: "sda".into(), size: Bytes(size) });
         for size in [4 << 20, 1 << 30, 100 << 30, 4_000_787_030_016] {
             let regions = of(size);
             assert_eq!(regions.len(), 3);

@@ -127,7 +127,7 @@ struct Note {
 }
 
 /// Replaces the note of a run.
-pub async fn note(
+pub async fn set_note(
     State(site): State<Site>,
     Path(name): Path<String>,
     body: Bytes,

@@ -30,7 +30,7 @@ pub async fn page(State(site): State<Site>, Path(name): Path<String>) -> Result<
         let title = if row.job.is_empty() { row.id.short() } else { row.job.as_str() };
         let title = title.to_owned();
         let body = html! {
-            (about(site, &row))
+            (run_actions(site, &row))
             (reports::report_on(archive, id.as_str(), &title, set)?)
         };
         Ok(layout::page(site, &title, NavItem::Runs, body).into_response())
@@ -39,7 +39,7 @@ pub async fn page(State(site): State<Site>, Path(name): Path<String>) -> Result<
 }
 
 /// The tags and the note of a run, and the actions on it.
-fn about(site: &Site, row: &Row) -> Markup {
+fn run_actions(site: &Site, row: &Row) -> Markup {
     let at = format!("/runs/{}", row.id);
     html! {
         p.muted {
@@ -157,7 +157,7 @@ pub fn check_note(note: &str) -> Result<(), Failure> {
 ///
 /// # Errors
 /// There is no such run, or the note is too long.
-pub async fn note(
+pub async fn set_note(
     State(site): State<Site>,
     Path(name): Path<String>,
     Form(sent): Form<Note>,

@@ -33,7 +33,7 @@ pub const ALL: &[Situation] = &[
                 let mut file = std::fs::File::open(path)?.take(shape.size);
                 std::io::copy(&mut file, &mut std::io::sink())?;
             }
-            let made = Made::of(&shape, &["--direct=0", "--invalidate=0"]).with(stage.data());
+            let made = Made::new(&shape, &["--direct=0", "--invalidate=0"]).with(stage.data());
             let reads_all = shape.runtime_ms.is_none();
             Ok(made
                 .requiring("served-from-cache", reads_all)
@@ -50,7 +50,7 @@ pub const ALL: &[Situation] = &[
             let mut shape = stage.shape(WRITES);
             (shape.size, shape.jobs) = (shape.size.clamp(1 << 20, 64 << 20), 1);
             shape.runtime_ms = None;
-            let made = Made::of(&shape, &["--direct=0"]).with(stage.data());
+            let made = Made::new(&shape, &["--direct=0"]).with(stage.data());
             Ok(made
                 .requiring("served-from-cache", shape.size >= 8 << 20)
                 .requiring("depth-not-reached", shape.submits_one_by_one()))
@@ -69,7 +69,7 @@ pub const ALL: &[Situation] = &[
             std::fs::File::create(&path)?.set_len(1 << 30)?;
             let direct = format!("--direct={}", stage.seeded.below(2));
             // Otherwise the run would fill what it reads.
-            Ok(Made::of(&shape, &[&direct, "--readonly"])
+            Ok(Made::new(&shape, &[&direct, "--readonly"])
                 .with(format!("--filename={}", path.display())))
         },
     },
@@ -88,7 +88,7 @@ pub const ALL: &[Situation] = &[
             testbed::system("fallocate", &["-l", &bytes, &path.to_string_lossy()]);
             let file = format!("--filename={}", path.display());
             // Otherwise the run would fill what it reads.
-            Ok(Made::of(&shape, &["--direct=1", "--readonly"]).with(file))
+            Ok(Made::new(&shape, &["--direct=1", "--readonly"]).with(file))
         },
     },
     Situation {
@@ -103,7 +103,7 @@ pub const ALL: &[Situation] = &[
             shape.size = shape.size.max(8 << 20);
             // Its file is in the page cache.
             std::io::copy(&mut std::fs::File::open(&device.file)?, &mut std::io::sink())?;
-            let made = Made::of(&shape, &["--direct=1"]).on_device(&device.device);
+            let made = Made::new(&shape, &["--direct=1"]).on_device(&device.device);
             Ok(made.holding(device))
         },
     },
@@ -120,7 +120,7 @@ pub const ALL: &[Situation] = &[
             let mounted = testbed::Mounted::new(&["-t", "tmpfs"], "tmpfs", point);
             stage.noise(&mounted.path().join("f"), shape.size)?;
             let file = format!("--filename={}", mounted.path().join("f").display());
-            Ok(Made::of(&shape, &["--direct=0"]).with(file).holding(mounted))
+            Ok(Made::new(&shape, &["--direct=0"]).with(file).holding(mounted))
         },
     },
     Situation {
@@ -132,7 +132,7 @@ pub const ALL: &[Situation] = &[
         make: |stage| {
             let zram = stage.zram()?;
             let shape = stage.small_shape(ANY);
-            let made = Made::of(&shape, &["--direct=1", "--refill_buffers=0"]);
+            let made = Made::new(&shape, &["--direct=1", "--refill_buffers=0"]);
             Ok(made.on_device(&zram.device.to_string_lossy()).holding(zram))
         },
     },

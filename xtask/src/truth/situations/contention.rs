@@ -91,7 +91,7 @@ pub const ALL: &[Situation] = &[
             let mut shape = stage.shape(&["randwrite"]).lasting(&mut stage.seeded, 500);
             (shape.engine, shape.depth, shape.block, shape.jobs) = ("psync", 1, 4096, 1);
             let options = ["--rw=randwrite", "--bs=4k", "--fsync=1", "--numjobs=4"];
-            with_neighbour(stage, Made::of(&shape, &["--fsync=1"]), &options, 1)
+            with_neighbour(stage, Made::new(&shape, &["--fsync=1"]), &options, 1)
         },
     },
 ];
@@ -102,7 +102,7 @@ fn beside(stage: &mut Stage, own: u64, others: u64) -> Result<Made> {
     (shape.engine, shape.depth, shape.block, shape.jobs) = ("libaio", own, 4096, 1);
     shape.size = shape.size.max(64 << 20);
     let options = ["--direct=1", "--rw=randread", "--bs=4k", "--ioengine=libaio"];
-    with_neighbour(stage, Made::of(&shape, &["--direct=1"]), &options, others)
+    with_neighbour(stage, Made::new(&shape, &["--direct=1"]), &options, others)
 }
 
 /// Sequential reads of large blocks with so many in flight, beside a process with so many.
@@ -111,7 +111,7 @@ fn beside_large(stage: &mut Stage, own: u64, others: u64) -> Result<Made> {
     (shape.engine, shape.depth, shape.block, shape.jobs) = ("libaio", own, 256 << 10, 1);
     shape.size = shape.size.max(64 << 20);
     let options = ["--direct=1", "--rw=read", "--bs=256k", "--ioengine=libaio"];
-    with_neighbour(stage, Made::of(&shape, &["--direct=1"]), &options, others)
+    with_neighbour(stage, Made::new(&shape, &["--direct=1"]), &options, others)
 }
 
 /// Small writes with an fsync after each by so many jobs, beside a process with so many.
@@ -123,7 +123,7 @@ fn beside_sync(stage: &mut Stage, own: u64, others: u64) -> Result<Made> {
     let file = format!("--filename={}/data.0", stage.directory.display());
     let jobs = format!("--numjobs={others}");
     let options = ["--rw=randwrite", "--bs=4k", "--fsync=1", "--ioengine=psync", &jobs];
-    let made = Made::of(&shape, &["--fsync=1"]).with(file);
+    let made = Made::new(&shape, &["--fsync=1"]).with(file);
     Ok(made.holding(neighbour(stage, &options, 1)?).in_company())
 }
 

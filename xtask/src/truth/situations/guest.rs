@@ -136,6 +136,6 @@ fn on(stage: &mut Stage, rw: &[&'static str], device: &str, steps: GuestSteps) -
     (shape.size, shape.jobs) = (16 << 20, 1);
     shape.block = power(&mut stage.seeded, 4096, 64 << 10);
     shape.runtime_ms = shape.runtime_ms.map(|ms| ms.min(3_000));
-    let made = Made::of(&shape, &["--direct=1"]).on_device(device);
+    let made = Made::new(&shape, &["--direct=1"]).on_device(device);
     Ok(Made { guest: Some(steps), ..made })
 }

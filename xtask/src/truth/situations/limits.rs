@@ -41,7 +41,7 @@ pub const ALL: &[Situation] = &[
             // Of each 100 ms.
             let quota = (stage.seeded.between(10, 60) * 1_000).to_string();
             let group = Group::new("cpu", &[("cpu.cfs_quota_us", quota)])?;
-            let made = Made::of(&shape, &[]);
+            let made = Made::new(&shape, &[]);
             Ok(Made { starter: group.starter(), ..made }.holding(group))
         },
     },
@@ -55,7 +55,7 @@ pub const ALL: &[Situation] = &[
             let mut shape = slow(stage.shape(READS), &mut stage.seeded);
             (shape.engine, shape.depth) = ("psync", 1);
             let pause = spread(&mut stage.seeded, 3_000, 50_000);
-            let made = Made::of(&shape, &["--direct=1"]);
+            let made = Made::new(&shape, &["--direct=1"]);
             Ok(made.with(stage.data()).with(format!("--thinktime={pause}us")))
         },
     },
@@ -68,7 +68,7 @@ pub const ALL: &[Situation] = &[
         make: |stage| {
             let shape = slow(stage.shape(READS), &mut stage.seeded);
             let rate = stage.seeded.between(20, 400);
-            let made = Made::of(&shape, &["--direct=1", &format!("--rate_iops={rate}")]);
+            let made = Made::new(&shape, &["--direct=1", &format!("--rate_iops={rate}")]);
             Ok(made.with(stage.data()))
         },
     },
@@ -82,7 +82,7 @@ pub const ALL: &[Situation] = &[
         make: |stage| {
             let shape = slow(stage.shape(READS), &mut stage.seeded);
             let rate = stage.seeded.between(100, 400);
-            let made = Made::of(&shape, &["--direct=1", "--rate_process=poisson"]);
+            let made = Made::new(&shape, &["--direct=1", "--rate_process=poisson"]);
             Ok(made.with(stage.data()).with(format!("--rate_iops={rate}")))
         },
     },
@@ -96,7 +96,7 @@ pub const ALL: &[Situation] = &[
             let shape = slow(stage.shape(READS), &mut stage.seeded);
             let poisson = stage.seeded.below(2) == 0;
             let process = format!("--rate_process={}", if poisson { "poisson" } else { "linear" });
-            let made = Made::of(&shape, &["--direct=1", "--rate_iops=5000000", &process]);
+            let made = Made::new(&shape, &["--direct=1", "--rate_iops=5000000", &process]);
             Ok(made.with(stage.data()))
         },
     },
@@ -111,7 +111,7 @@ pub const ALL: &[Situation] = &[
             (shape.engine, shape.depth, shape.jobs) = ("libaio", 64, 1);
             (shape.rw, shape.block) = ("randread", 4096);
             shape.size = 1 << 30;
-            let made = Made::of(&shape, &["--direct=1", "--latency_target=2ms"]);
+            let made = Made::new(&shape, &["--direct=1", "--latency_target=2ms"]);
             let made = made.with("--latency_window=300ms").with("--latency_percentile=90");
             Ok(made.with(stage.data()))
         },
@@ -131,6 +131,6 @@ fn throttled(stage: &mut Stage, unit: &str, limit: u64) -> Result<Made> {
     let mut shape = stage.small_shape(ANY).lasting(&mut stage.seeded, 1_000);
     shape.block = shape.block.min(64 << 10);
     let group = Group::throttling(&device, unit, &["read", "write"], limit)?;
-    let made = Made::of(&shape, &["--direct=1"]).on_device(&device.device);
+    let made = Made::new(&shape, &["--direct=1"]).on_device(&device.device);
     Ok(Made { starter: group.starter(), ..made }.holding(device).holding(group))
 }

@@ -14,7 +14,7 @@ pub const ALL: &[Situation] = &[
         make: |stage| {
             let mut shape = stage.shape(ANY);
             (shape.engine, shape.size) = ("null", 1 << 30);
-            Ok(Made::of(&shape, &[]))
+            Ok(Made::new(&shape, &[]))
         },
     },
     Situation {
@@ -27,7 +27,7 @@ pub const ALL: &[Situation] = &[
             let mut shape = stage.shape(ANY).lasting(&mut stage.seeded, 500);
             (shape.engine, shape.size) = ("null", 1 << 30);
             shape.jobs = stage.seeded.between(64, 512);
-            Ok(Made::of(&shape, &[]))
+            Ok(Made::new(&shape, &[]))
         },
     },
     Situation {
@@ -41,7 +41,7 @@ pub const ALL: &[Situation] = &[
             let mut shape = stage.small_shape(READS).lasting(&mut stage.seeded, 300);
             shape.jobs = stage.seeded.between(2, 4);
             let device = zram.device.display().to_string();
-            let made = Made::of(&shape, &["--direct=1", &format!("--filename={device}")]);
+            let made = Made::new(&shape, &["--direct=1", &format!("--filename={device}")]);
             Ok(made.started_by(&["taskset", "-c", "0"]).holding(zram))
         },
     },
@@ -55,7 +55,7 @@ pub const ALL: &[Situation] = &[
             let mut shape = stage.shape(READS).lasting(&mut stage.seeded, 1_000);
             (shape.engine, shape.depth, shape.block) = ("psync", 1, 4096);
             let hogs = Process::hogs(cpus() * 2)?;
-            let made = Made::of(&shape, &["--direct=1"]).with(stage.data());
+            let made = Made::new(&shape, &["--direct=1"]).with(stage.data());
             Ok(made.started_by(&["nice", "-n", "19"]).holding(hogs).in_company())
         },
     },
@@ -99,7 +99,7 @@ pub const ALL: &[Situation] = &[
             let mut shape = stage.shape(READS).lasting(&mut stage.seeded, 300);
             (shape.engine, shape.depth, shape.block, shape.jobs) = ("psync", 1, 4096, 1);
             let options = ["--direct=1", "--thinktime=5ms", "--thinktime_spin=5ms"];
-            Ok(Made::of(&shape, &options).with(stage.data()))
+            Ok(Made::new(&shape, &options).with(stage.data()))
         },
     },
     Situation {
@@ -117,7 +117,7 @@ pub const ALL: &[Situation] = &[
             let file = format!("--filename={}", mounted.path().join("f").display());
             let verify =
                 format!("--verify={}", stage.seeded.one(&["sha256", "sha3-256", "sha3-512"]));
-            Ok(Made::of(&shape, &[&verify]).with(file).holding(mounted))
+            Ok(Made::new(&shape, &[&verify]).with(file).holding(mounted))
         },
     },
     Situation {
@@ -132,7 +132,7 @@ pub const ALL: &[Situation] = &[
             shape.jobs = stage.seeded.between(16, 64);
             shape.size = 128 << 20;
             let file = format!("--filename={}/data.0", stage.directory.display());
-            Ok(Made::of(&shape, &["--direct=1", "--offset_increment=8m"]).with(file))
+            Ok(Made::new(&shape, &["--direct=1", "--offset_increment=8m"]).with(file))
         },
     },
 ];
@@ -147,5 +147,5 @@ fn generator(stage: &mut Stage, options: &[&str]) -> Result<Made> {
     (shape.engine, shape.depth, shape.size) = ("null", 1, 1 << 30);
     shape.block = 64 << 10;
     shape.jobs = 1;
-    Ok(Made::of(&shape, options))
+    Ok(Made::new(&shape, options))
 }

@@ -17,7 +17,7 @@ pub const ALL: &[Situation] = &[
         limits: &["device"],
         must: &[],
         may: &["repeated-offsets"],
-        make: |stage| Ok(Made::of(&stage.shape(READS), &["--direct=1"]).with(stage.data())),
+        make: |stage| Ok(Made::new(&stage.shape(READS), &["--direct=1"]).with(stage.data())),
     },
     Situation {
         name: "disk-write",
@@ -25,7 +25,7 @@ pub const ALL: &[Situation] = &[
         limits: &["device"],
         must: &[],
         may: &["repeated-offsets"],
-        make: |stage| Ok(Made::of(&stage.shape(WRITES), &["--direct=1"]).with(stage.data())),
+        make: |stage| Ok(Made::new(&stage.shape(WRITES), &["--direct=1"]).with(stage.data())),
     },
     Situation {
         name: "disk-mixed",
@@ -33,7 +33,7 @@ pub const ALL: &[Situation] = &[
         limits: &["device"],
         must: &[],
         may: &["repeated-offsets"],
-        make: |stage| Ok(Made::of(&stage.shape(ANY), &["--direct=1"]).with(stage.data())),
+        make: |stage| Ok(Made::new(&stage.shape(ANY), &["--direct=1"]).with(stage.data())),
     },
     Situation {
         name: "disk-buffered-read",
@@ -53,7 +53,7 @@ pub const ALL: &[Situation] = &[
             // Once over the file: a second pass would be served by the cache.
             (shape.runtime_ms, shape.jobs) = (None, 1);
             shape.size = shape.size.clamp(16 << 20, 256 << 20);
-            let made = Made::of(&shape, &["--direct=0", "--invalidate=1"]).with(stage.data());
+            let made = Made::new(&shape, &["--direct=0", "--invalidate=1"]).with(stage.data());
             Ok(made.requiring("depth-not-reached", shape.submits_one_by_one()))
         },
     },
@@ -69,7 +69,7 @@ pub const ALL: &[Situation] = &[
             let path = stage.directory.join("sparse");
             std::fs::File::create(&path)?.set_len(1 << 30)?;
             let file = format!("--filename={}", path.display());
-            Ok(Made::of(&shape, &["--direct=1"]).with(file))
+            Ok(Made::new(&shape, &["--direct=1"]).with(file))
         },
     },
     Situation {
@@ -85,7 +85,7 @@ pub const ALL: &[Situation] = &[
             let path = stage.directory.join("laid-out");
             // The run before left it.
             let _ = std::fs::remove_file(&path);
-            Ok(Made::of(&shape, &["--direct=1"]).with(format!("--filename={}", path.display())))
+            Ok(Made::new(&shape, &["--direct=1"]).with(format!("--filename={}", path.display())))
         },
     },
     Situation {
@@ -99,7 +99,7 @@ pub const ALL: &[Situation] = &[
             let bytes = stage.seeded.bytes(1 << 20);
             let path = stage.directory.join("dirty");
             std::fs::write(&path, bytes.repeat(256))?;
-            Ok(Made::of(&shape, &["--direct=1"]).with(stage.data()).in_company())
+            Ok(Made::new(&shape, &["--direct=1"]).with(stage.data()).in_company())
         },
     },
     Situation {
@@ -114,7 +114,7 @@ pub const ALL: &[Situation] = &[
             let path = stage.directory.join("untouched");
             let _ = std::fs::remove_file(&path);
             let file = format!("--filename={}", path.display());
-            Ok(Made::of(&shape, &["--direct=1", "--fallocate=native"]).with(file))
+            Ok(Made::new(&shape, &["--direct=1", "--fallocate=native"]).with(file))
         },
     },
     Situation {
@@ -132,7 +132,7 @@ pub const ALL: &[Situation] = &[
             let _ = std::fs::remove_file(&path);
             stage.noise(&path, shape.size)?;
             let file = format!("--filename={}", path.display());
-            Ok(Made::of(&shape, &["--direct=1"]).with(file))
+            Ok(Made::new(&shape, &["--direct=1"]).with(file))
         },
     },
     Situation {
@@ -144,7 +144,7 @@ pub const ALL: &[Situation] = &[
         make: |stage| {
             let device = stage.loop_device(true);
             let shape = stage.small_shape(ANY);
-            let made = Made::of(&shape, &["--direct=1"]).on_device(&device.device);
+            let made = Made::new(&shape, &["--direct=1"]).on_device(&device.device);
             Ok(made.holding(device))
         },
     },
@@ -173,7 +173,7 @@ pub const ALL: &[Situation] = &[
                 ("--direct=0", "--fsync=8" | "--fsync=64") => &["device", "cache"],
                 _ => &["device"],
             };
-            let made = Made::of(&shape, &[&direct, &fsync]).with(stage.data());
+            let made = Made::new(&shape, &[&direct, &fsync]).with(stage.data());
             Ok(Made { limits: Some(limits), ..made })
         },
     },
@@ -192,7 +192,7 @@ pub const ALL: &[Situation] = &[
             // A disk that writes as fast as memory is copied limits nobody.
             let is_slow = stage.disk_write_time()? > 2 * stage.memory_write_time()?;
             let limits: &[&str] = if is_slow { &["device"] } else { &["device", "cache", "CPU"] };
-            let made = Made::of(&shape, &["--direct=0"]).with(stage.data());
+            let made = Made::new(&shape, &["--direct=0"]).with(stage.data());
             Ok(Made { limits: Some(limits), ..made.holding(DirtyLimit::change(128 << 20)?) })
         },
     },
@@ -210,7 +210,7 @@ pub const ALL: &[Situation] = &[
             let file = mounted.path().join("f");
             stage.noise(&file, shape.size.max(1 << 20))?;
             let point = mounted.path().to_owned();
-            let mut made = Made::of(&shape, &["--direct=1"])
+            let mut made = Made::new(&shape, &["--direct=1"])
                 .with(format!("--filename={}", file.display()))
                 .holding(device)
                 .holding(mounted);

@@ -2,7 +2,7 @@
 
 use super::channel::Channel;
 use super::fixture::AppFixture;
-use crate::output::say;
+use crate::output::write_stderr;
 use crate::suites::{self, SuiteOptions, scratch::Scratch};
 use anyhow::Result;
 use apps::Failure;
@@ -89,7 +89,7 @@ impl<'a> PhaseTask<'a> {
         if let Some((connection, table)) = self.fixture.user_server.take()
             && let Err(failure) = apps::drop_table(&connection, &table)
         {
-            say(&format!("cannot drop the table {table}: {failure}; drop it by hand\n"));
+            write_stderr(&format!("cannot drop the table {table}: {failure}; drop it by hand\n"));
         }
         self.fixture_failure
     }

@@ -1,7 +1,7 @@
 //! `fathom capture convert`: makes a trace of what another tool recorded.
 
 use super::overwrite::check_output;
-use crate::output::say;
+use crate::output::write_stderr;
 use anyhow::{Context, Result};
 use clap::Args;
 use record::human;
@@ -45,9 +45,13 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     }
     let made = writer.finish_with(0, trace.left_out()).with_context(cannot)?;
     let size = human::size(made.metadata()?.len() as f64);
-    say(&format!("fathom: {}: {} ({size})\n", human::counted(events, "event"), output.display()));
+    write_stderr(&format!(
+        "fathom: {}: {} ({size})\n",
+        human::counted(events, "event"),
+        output.display()
+    ));
     for note in trace.notes() {
-        say(&format!("fathom: note: {note}\n"));
+        write_stderr(&format!("fathom: note: {note}\n"));
     }
     Ok(0)
 }

@@ -1,7 +1,7 @@
 //! `fathom dd`, also when called as `dd`.
 
 use super::remarks::{self, Remarks};
-use crate::output::{Output, say};
+use crate::output::{Output, write_stderr};
 use crate::suites::{self, SuiteOptions};
 use crate::{error, exit};
 use anyhow::{Context, Result};
@@ -117,7 +117,7 @@ impl runner::SuiteTask for CopyTask<'_> {
     fn save(&mut self, record: &RunRecord) -> Result<()> {
         self.progress.end();
         self.remarks.print_messages(record);
-        say(&lines(self.call, record));
+        write_stderr(&lines(self.call, record));
         match &self.call.record {
             Some(path) => Ok(formats::save(record, Path::new(path))?),
             None => Ok(()),
@@ -179,11 +179,11 @@ impl ProgressLines<'_> {
         let is_requested = requests != std::mem::replace(&mut self.requests, requests);
         if is_requested && self.call.status != Status::None {
             self.end();
-            say(&asked(self.call, &worker.bytes, seconds));
+            write_stderr(&asked(self.call, &worker.bytes, seconds));
         } else if self.call.status == Status::Progress && seconds as u64 > self.second {
             self.second = seconds as u64;
             let blanks = self.drawn.saturating_sub(line.len());
-            say(&format!("\r{line}{}", " ".repeat(blanks)));
+            write_stderr(&format!("\r{line}{}", " ".repeat(blanks)));
             self.drawn = line.len();
         }
     }
@@ -191,7 +191,7 @@ impl ProgressLines<'_> {
     /// Goes to the next line, if a progress line is shown.
     fn end(&mut self) {
         if std::mem::take(&mut self.drawn) > 0 {
-            say("\n");
+            write_stderr("\n");
         }
     }
 }

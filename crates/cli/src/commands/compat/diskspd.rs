@@ -1,7 +1,7 @@
 //! `fathom diskspd`, also when called as `diskspd`.
 
 use super::remarks;
-use crate::output::{Output, describe, say};
+use crate::output::{Output, describe, write_stderr};
 use crate::suites::{self, SuiteOptions};
 use crate::{error, exit};
 use anyhow::{Context, Result, bail};
@@ -44,7 +44,7 @@ fn diskspd(arguments: &[String]) -> Result<u8> {
 
 /// Prints an error in DISKSPD's terms. Returns its exit code.
 fn fail(error: &anyhow::Error) -> u8 {
-    let print_error = |text: &str| say(&format!("{KIND}: error: {text}\n"));
+    let print_error = |text: &str| write_stderr(&format!("{KIND}: error: {text}\n"));
     if let Some(Usage(text)) = error.downcast_ref() {
         if text.is_empty() {
             // There are no arguments. An error of the output does not matter here.
@@ -55,7 +55,7 @@ fn fail(error: &anyhow::Error) -> u8 {
     }
     remarks::error_texts(&TERMINOLOGY, error).iter().for_each(|text| print_error(text));
     if error.is::<Unsuitable>() {
-        say(FAILED);
+        write_stderr(FAILED);
         return exit::ERRORS;
     }
     match error::exit_code(error) {
@@ -71,7 +71,7 @@ fn run(call: &DiskspdCommand, line: &[String]) -> Result<u8> {
         .leaving_out(only_created);
     archive.check_record_file()?;
     let verbose = call.profile.verbose;
-    let print = |kind: &str, text: &String| say(&format!("{KIND}: {kind}: {text}\n"));
+    let print = |kind: &str, text: &String| write_stderr(&format!("{KIND}: {kind}: {text}\n"));
     call.remarks.warnings.iter().for_each(|text| print("warning", text));
     call.remarks.notes.iter().filter(|_| verbose).for_each(|text| print("note", text));
     let runner = Runner::new(false);
@@ -125,7 +125,7 @@ fn report(
     match call.profile.format {
         Format::Text if has_results => output.write(&below)?,
         // Readers of XML expect nothing else on standard output.
-        Format::Text | Format::Xml => say(&below),
+        Format::Text | Format::Xml => write_stderr(&below),
     }
     Ok(!kept.is_lost)
 }
@@ -194,10 +194,10 @@ fn exit_code(set: &RecordSet, interrupted: Option<i32>, is_saved: bool) -> u8 {
     let failures = suite::failures(set);
     for failure in &failures {
         let text = failure.text.in_terms(&TERMINOLOGY);
-        say(&format!("{KIND}: error: {}: {text}\n", failure.cell));
+        write_stderr(&format!("{KIND}: error: {}: {text}\n", failure.cell));
     }
     if !failures.is_empty() {
-        say(FAILED);
+        write_stderr(FAILED);
     }
     suites::exit_code(interrupted, !is_saved || !failures.is_empty())
 }

@@ -66,7 +66,7 @@ fn run(arguments: &Arguments, runner: &Runner) -> Result<u8> {
     remarks::print_notes(KIND, &call.notes);
     let hosts = remarks::hosts_of(call.tasks, TASKS, runner)?;
     let stamp = chrono::Local::now().format("%Y.%m.%d-%H.%M.%S").to_string();
-    let datadir = Places::of(&call, &stamp).0.display().to_string();
+    let datadir = Places::paths(&call, &stamp).0.display().to_string();
     if arguments.dry_run {
         return Output::Stdout.write(&command_lines(&call, &datadir)).map(|()| 0);
     }

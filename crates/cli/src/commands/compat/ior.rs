@@ -3,7 +3,7 @@
 mod files;
 
 use super::remarks;
-use crate::output::{Output, say};
+use crate::output::{Output, write_stderr};
 use crate::suites::{self, SuiteOptions};
 use anyhow::{Context, Result};
 use archive::Choice;
@@ -238,7 +238,7 @@ impl IorTask<'_> {
         match call.format {
             Format::Text => output.write(&below)?,
             // Readers of JSON and CSV expect nothing else on standard output.
-            Format::Json | Format::Csv => say(&below),
+            Format::Json | Format::Csv => write_stderr(&below),
         }
         remarks::print_failure(KIND, &TERMINOLOGY, self.outcome.failure.as_ref());
         Ok(!kept.is_lost)

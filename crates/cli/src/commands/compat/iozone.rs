@@ -3,7 +3,7 @@
 mod files;
 
 use super::remarks;
-use crate::output::{Output, describe, say};
+use crate::output::{Output, describe, write_stderr};
 use crate::suites::{self, SuiteOptions};
 use anyhow::{Context, Result};
 use archive::Choice;
@@ -158,7 +158,7 @@ impl SuiteTask for IozoneTask<'_> {
         }
         // As IOzone, outside of the timing: no test waits for the writes of the previous one.
         if let Err(error) = self.files.sync() {
-            say(&format!("fathom: warning: iozone: {}\n", describe(&error)));
+            write_stderr(&format!("fathom: warning: iozone: {}\n", describe(&error)));
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Shared by the other tools: surveys of targets, messages and errors in the terms of the tool.
 
 use crate::error::exit_code;
-use crate::output::{describe, say};
+use crate::output::{describe, write_stderr};
 use crate::ranks;
 use anyhow::{Context, Result};
 use compat::{Fault, Usage};
@@ -32,13 +32,13 @@ pub fn now() -> String {
 /// Prints why a run of a tool failed, if one did, in the terms of the tool.
 pub fn print_failure(tool: &str, terminology: &Terminology, failure: Option<&Failure>) {
     if let Some(Failure { cell, text }) = failure {
-        say(&format!("fathom: error: {tool}: {cell}: {}\n", text.in_terms(terminology)));
+        write_stderr(&format!("fathom: error: {tool}: {cell}: {}\n", text.in_terms(terminology)));
     }
 }
 
 /// Prints notes about the command line of a tool.
 pub fn print_notes(tool: &str, notes: &[String]) {
-    notes.iter().for_each(|note| say(&format!("fathom: note: {tool}: {note}\n")));
+    notes.iter().for_each(|note| write_stderr(&format!("fathom: note: {tool}: {note}\n")));
 }
 
 /// Surveys paths, each with whether it will be written.
@@ -146,7 +146,7 @@ impl Remarks {
             if !self.printed.contains(&message) {
                 self.printed.push(message.clone());
                 message.text = message.text.in_terms(&self.terminology).into();
-                say(&report::messages::lines("fathom", [&message]));
+                write_stderr(&report::messages::lines("fathom", [&message]));
             }
         }
     }
@@ -156,7 +156,7 @@ impl Remarks {
 pub fn fail(terminology: &Terminology, error: &anyhow::Error) -> u8 {
     error_texts(terminology, error)
         .iter()
-        .for_each(|text| say(&format!("fathom: error: {text}\n")));
+        .for_each(|text| write_stderr(&format!("fathom: error: {text}\n")));
     exit_code(error)
 }
 

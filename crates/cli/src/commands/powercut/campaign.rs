@@ -6,7 +6,7 @@ use super::server::ServerArguments;
 use super::target::Target;
 use super::write::{WriteArguments, Writer, Written};
 use crate::exit;
-use crate::output::{Output, say};
+use crate::output::{Output, write_stderr};
 use crate::suites::{self, device};
 use anyhow::{Context, Result};
 use clap::Args;
@@ -66,7 +66,7 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     archive()?;
     let signals = Signals::catch()?;
     let campaign = Campaign { arguments, path, signals: &signals };
-    say(&format!("fathom: {}\n", powercut::report::outlook_of(arguments.cuts.into())));
+    write_stderr(&format!("fathom: {}\n", powercut::report::outlook_of(arguments.cuts.into())));
     let mut last = None;
     loop {
         let next = match campaign.patiently(|| campaign.next())? {
@@ -91,7 +91,7 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
             found.save(&arguments.output)?;
             let number = cuts + u32::from(found.checked.is_cut);
             let verdict = found.report().verdict();
-            say(&format!("fathom: cut {number} of {}: {verdict}\n", arguments.cuts));
+            write_stderr(&format!("fathom: cut {number} of {}: {verdict}\n", arguments.cuts));
         }
         last = Some(found);
     }

@@ -3,7 +3,7 @@
 use super::server::{ServerArguments, of_client};
 use super::target::Target;
 use crate::exit;
-use crate::output::{Output, say, write_file};
+use crate::output::{Output, write_stderr, write_file};
 use crate::suites::{ArchiveArguments, device};
 use anyhow::Result;
 use clap::Args;
@@ -155,7 +155,7 @@ impl Found {
             powercut: serde_json::from_slice(report.json().as_bytes()).ok(),
             ..RunRecord::default()
         });
-        say(&archive.take_notes());
+        write_stderr(&archive.take_notes());
     }
 }
 

@@ -3,7 +3,7 @@
 use super::server::{ServerArguments, of_client};
 use super::target::Target;
 use crate::exit;
-use crate::output::say;
+use crate::output::write_stderr;
 use crate::suites::{self, device};
 use anyhow::{Context, Result};
 use clap::Args;
@@ -158,7 +158,7 @@ impl Writer<'_> {
         };
         let ends = write(&session, storages, &mut client, &progress, wait).map_err(of_client)?;
         let promised = counted(progress.promises.load(Ordering::Relaxed) as usize, "promise");
-        say(&format!("fathom: {promised} in run {:016x}\n", session.run));
+        write_stderr(&format!("fathom: {promised} in run {:016x}\n", session.run));
         let failure = ends.into_iter().find(|end| !matches!(end, End::Stopped));
         self.conclude(&mut client, &session, cutter.is_done(), failure)
     }
@@ -177,7 +177,7 @@ impl Writer<'_> {
             (Some(signal), _) => request(ended("a signal")).map(|()| Written::Interrupted(signal)),
             (None, Some(End::Target(class, error))) if is_cut => {
                 request(Request::Cut(session.run))?;
-                say(&format!(
+                write_stderr(&format!(
                     "fathom: the storage failed after the cut ({}: {error}); when it is back, run \
                      fathom powercut check\n",
                     class.name()
@@ -260,7 +260,7 @@ fn announce(target: &Target, session: &Session) {
     let names: Vec<&str> = session.streams.iter().map(|stream| stream.class.name()).collect();
     let mut distinct = names.clone();
     distinct.dedup();
-    say(&format!(
+    write_stderr(&format!(
         "fathom: run {:016x}, seed {}, writes to {} in {} ({})\nfathom: {}\n",
         session.run,
         session.seed,
@@ -306,7 +306,9 @@ impl<'a> Cutter<'a> {
                 cut.child = None;
                 cut.at = Instant::now();
                 if !status.success() {
-                    say(&format!("fathom: warning: the command of --cut ended with {status}\n"));
+                    write_stderr(&format!(
+                        "fathom: warning: the command of --cut ended with {status}\n"
+                    ));
                 }
             }
             return self.writer.cut.is_none() || cut.at.elapsed() < CUT_PATIENCE;
@@ -321,7 +323,7 @@ impl<'a> Cutter<'a> {
         }
         let child = self.writer.cut.and_then(run);
         if self.writer.cut.is_none() {
-            say(
+            write_stderr(
                 "fathom: cut the power now, at the plug or by a hard reset; Ctrl-C ends without a cut\n",
             );
         }
@@ -335,7 +337,7 @@ impl<'a> Cutter<'a> {
         let seconds = left.as_secs() + 1;
         if is_by_hand && seconds < self.counted {
             self.counted = seconds;
-            say(&format!("fathom: cut the power in {seconds} s\n"));
+            write_stderr(&format!("fathom: cut the power in {seconds} s\n"));
         }
     }
 
@@ -350,7 +352,7 @@ fn run(command: &str) -> Option<Child> {
     let started = Command::new("sh").arg("-c").arg(command).stdin(Stdio::null()).spawn();
     started
         .inspect_err(|error| {
-            say(&format!("fathom: warning: --cut: the shell does not start: {error}\n"))
+            write_stderr(&format!("fathom: warning: --cut: the shell does not start: {error}\n"))
         })
         .ok()
 }

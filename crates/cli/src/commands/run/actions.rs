@@ -3,7 +3,7 @@
 use super::request::{program, usage_code};
 use super::{checksum_test, clock_test, debug};
 use crate::exit;
-use crate::output::{Output, say};
+use crate::output::{Output, write_stderr};
 use anyhow::{Context, Result};
 use job::{Action, Dialect, Invocation};
 use report::FIO_VERSION;
@@ -25,7 +25,7 @@ pub fn perform(
         && job::help::command(Some(name)).is_err()
     {
         // Oracle: the exit code is 0.
-        say(&format!("No such command: {name}\n"));
+        write_stderr(&format!("No such command: {name}\n"));
         return output.write(&job::help::closest(name)).map(|()| 0);
     }
     let text = match &invocation.action {
@@ -49,7 +49,7 @@ pub fn perform(
     match text {
         Ok(text) => output.write(&text).map(|()| 0),
         Err(mistake) => {
-            say(&format!("{}: {mistake}\n", program(dialect)));
+            write_stderr(&format!("{}: {mistake}\n", program(dialect)));
             Ok(usage_code(dialect))
         }
     }
@@ -59,7 +59,7 @@ pub fn perform(
 pub fn without_arguments(dialect: Dialect) -> u8 {
     // The exit code says the same, whether standard output can be written or not.
     let _ = Output::Stdout.write(&help(dialect));
-    say("No job(s) defined\n");
+    write_stderr("No job(s) defined\n");
     usage_code(dialect)
 }
 
@@ -80,7 +80,7 @@ fn inflate(dialect: Dialect, path: &str, output: &mut Output) -> Result<u8> {
     match read {
         Ok(()) => Ok(0),
         Err(error) => {
-            say(&format!("{}: --inflate-log={path}: {error}\n", program(dialect)));
+            write_stderr(&format!("{}: --inflate-log={path}: {error}\n", program(dialect)));
             Ok(exit::ERRORS)
         }
     }

@@ -1,7 +1,7 @@
 //! `--crctest`: measures the speed of the verification checksums on this machine.
 
 use crate::commands::run::request::{program, usage_code};
-use crate::output::{Output, say};
+use crate::output::{Output, write_stderr};
 use anyhow::Result;
 use engine::checksum;
 use job::{Dialect, VerifyMethod};
@@ -49,7 +49,7 @@ pub fn main(dialect: Dialect, names: Option<&str>, output: &mut Output) -> Resul
             Ok(0)
         }
         Err(text) => {
-            say(&format!("{}: --crctest: {text}\n", program(dialect)));
+            write_stderr(&format!("{}: --crctest: {text}\n", program(dialect)));
             Ok(usage_code(dialect))
         }
     }

@@ -9,7 +9,7 @@ use crate::commands::run::gate::{self, Gate};
 use crate::commands::run::request::{RunRequest, SEED, program, usage_code};
 use crate::commands::run::status_line::StatusTicker;
 use crate::exit;
-use crate::output::{Output, say};
+use crate::output::{Output, write_stderr};
 use anyhow::Result;
 use job::{Action, Client, Dialect, Invocation};
 use judge::gate::Subject;
@@ -35,7 +35,7 @@ pub fn main(request: &RunRequest, output: &mut Output) -> Result<u8> {
     let (addresses, access) = match check(request.invocation) {
         Ok(checked) => checked,
         Err(text) => {
-            say(&format!("command line: {text}\n"));
+            write_stderr(&format!("command line: {text}\n"));
             return Ok(usage);
         }
     };
@@ -44,7 +44,7 @@ pub fn main(request: &RunRequest, output: &mut Output) -> Result<u8> {
     let servers = match server_link::connect(request, &addresses, &access, &sender) {
         Ok(servers) => servers,
         Err(text) => {
-            say(&text);
+            write_stderr(&text);
             return Ok(exit::ERRORS);
         }
     };
@@ -153,7 +153,7 @@ impl Servers<'_> {
         let gate = match Gate::new(self.request.invocation, &self.subjects()) {
             Ok(gate) => gate,
             Err(text) => {
-                say(&format!("command line: {text}\n"));
+                write_stderr(&format!("command line: {text}\n"));
                 return Ok(usage_code(self.request.dialect));
             }
         };
@@ -174,7 +174,7 @@ impl Servers<'_> {
     }
 
     fn complain(&self, text: &str) {
-        say(&format!("{}: error: {text}\n", program(self.request.dialect)));
+        write_stderr(&format!("{}: error: {text}\n", program(self.request.dialect)));
     }
 
     /// The jobs of all servers, with the names that conditions use.
@@ -218,7 +218,7 @@ impl Servers<'_> {
             }
             if self.running() && self.requests != self.signals.requests() {
                 self.requests = self.signals.requests();
-                self.servers.iter().for_each(|server| server.say(&FromClient::Report));
+                self.servers.iter().for_each(|server| server.send(&FromClient::Report));
             }
             self.poll_trigger();
             started |= self.running();
@@ -239,7 +239,7 @@ impl Servers<'_> {
         if self.running() && self.trigger.goes_off() {
             let command = self.request.invocation.trigger.remote.clone();
             let trigger = FromClient::Trigger { command };
-            self.servers.iter().for_each(|server| server.say(&trigger));
+            self.servers.iter().for_each(|server| server.send(&trigger));
         }
         self.trigger.settle(self.servers.iter().all(|s| s.states_received || s.stage.is_over()));
     }
@@ -253,7 +253,7 @@ impl Servers<'_> {
         match self.text && self.request.as_fio() {
             true => self.output.write(&format!("\n{line}")),
             false => {
-                say(&line);
+                write_stderr(&line);
                 Ok(())
             }
         }
@@ -272,7 +272,7 @@ impl Servers<'_> {
             }
             Ok(FromServer::Refused(refusal)) => {
                 let text = format!("{}\n", refusal.text);
-                say(&report::normal::prefixed(&server.machine.name, &text));
+                write_stderr(&report::normal::prefixed(&server.machine.name, &text));
                 self.code.get_or_insert(refusal.exit_code);
                 server.stage = Stage::Lost;
             }
@@ -281,12 +281,12 @@ impl Servers<'_> {
                 server.stage = Stage::Ready;
             }
             Ok(FromServer::Wants(names)) => {
-                server.say(&FromClient::Files(server.stored_states(&names, aux_path)));
+                server.send(&FromClient::Files(server.stored_states(&names, aux_path)));
             }
             Ok(FromServer::Live(snapshot)) => server.snapshot = Some(snapshot),
             Ok(FromServer::SoFar(record)) => self.so_far(index, *record)?,
             Ok(FromServer::Kept) => {
-                server.say(&FromClient::Held);
+                server.send(&FromClient::Held);
                 server.states_received = true;
             }
             Ok(FromServer::Triggered(Some(failure))) => {
@@ -331,7 +331,7 @@ impl Servers<'_> {
             let lines = report::messages::lines(program(self.request.dialect), messages);
             report::normal::prefixed(name, &lines)
         };
-        say(&lines(errors));
+        write_stderr(&lines(errors));
         let remarks = lines(remarks);
         self.request.remark(&remarks, self.output)
     }
@@ -415,7 +415,7 @@ impl Servers<'_> {
         let jobs = set.runs.iter().flat_map(|run| run.jobs.clone()).collect();
         let together = RunRecord { jobs, ..RunRecord::default() };
         let failures = formats::logs::write_aggregate(&together, Path::new(""));
-        say(&report::messages::lines(program(self.request.dialect), &failures));
+        write_stderr(&report::messages::lines(program(self.request.dialect), &failures));
         (!failures.is_empty()).then_some(exit::ERRORS)
     }
 }

@@ -263,7 +263,7 @@ impl MessageWriter {
     ///
     /// # Errors
     /// When the other side is gone.
-    pub fn say(&self, message: &impl Serialize) -> io::Result<()> {
+    pub fn send(&self, message: &impl Serialize) -> io::Result<()> {
         write(&self.stream, &self.lock, message)
     }
 

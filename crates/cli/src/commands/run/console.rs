@@ -4,7 +4,7 @@ use super::interim::InterimReports;
 use super::live_view::LiveView;
 use super::request::{OutputMode, RunRequest};
 use super::status_line::StatusTicker;
-use crate::output::{Output, say};
+use crate::output::{Output, write_stderr};
 use anyhow::Result;
 use job::Invocation;
 use judge::Judged;
@@ -108,9 +108,9 @@ impl<'a> Console<'a> {
         let line = format!("fio: terminating on signal {signal}\n");
         match (self.mode.as_fio, self.mode.text) {
             (true, true) => self.output.write(&format!("\n{line}"))?,
-            (true, false) => say(&line),
+            (true, false) => write_stderr(&line),
             (false, _) => {
-                say(&format!(
+                write_stderr(&format!(
                     "fathom: terminating on signal {signal}; a second one ends it at once\n"
                 ));
             }
@@ -135,7 +135,7 @@ impl RunObserver for Console<'_> {
         }
         // Oracle: fio prints this line only with text.
         if !self.mode.quiet && !self.mode.as_fio {
-            say(&line);
+            write_stderr(&line);
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! `--accept`: conditions, parsed before the run and checked after it.
 
 use crate::exit;
-use crate::output::say;
+use crate::output::write_stderr;
 use anyhow::{Context, Result};
 use job::Invocation;
 use judge::Judged;
@@ -72,6 +72,6 @@ impl<'a> Gate<'a> {
 pub fn show_for_fio(judged: &Judged) {
     if let Some(gated) = &judged.gate {
         let style = Style::default();
-        say(&report::gate::text(&gated.results, gated.undecided_passes, &style));
+        write_stderr(&report::gate::text(&gated.results, gated.undecided_passes, &style));
     }
 }

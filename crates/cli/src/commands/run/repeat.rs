@@ -4,7 +4,7 @@ use super::console::Console;
 use super::gate::Gate;
 use super::request::{RunRequest, SEED, ShownMessages, header};
 use crate::exit;
-use crate::output::{Output, say};
+use crate::output::{Output, write_stderr};
 use anyhow::Result;
 use job::{Invocation, Job, Medium};
 use judge::Judged;
@@ -159,10 +159,10 @@ impl<'a> Rounds<'a> {
         let judged = self.archive.add_and_judge(&record);
         self.archive.leave_out(|record| record.interrupted_by.is_some());
         self.shown.show(self.request, &record.messages, output)?;
-        say(&self.archive.take_notes());
+        write_stderr(&self.archive.take_notes());
         let cut_short = record.interrupted_by.is_some();
         if cut_short && number > 1 {
-            say(&format!("fathom: run {number} was cut short and is left out\n"));
+            write_stderr(&format!("fathom: run {number} was cut short and is left out\n"));
             return Ok(Ok(false));
         }
         if self.request.is_text() {
@@ -173,7 +173,7 @@ impl<'a> Rounds<'a> {
         self.set.runs.push(record);
         self.judged.push(judged);
         if failed && number < self.total() {
-            say(&format!("fathom: run {number} failed; the remaining runs are skipped\n"));
+            write_stderr(&format!("fathom: run {number} failed; the remaining runs are skipped\n"));
         }
         Ok(Ok(!cut_short && !failed))
     }

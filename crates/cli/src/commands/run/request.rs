@@ -1,7 +1,7 @@
 //! One call of `fathom run` or `fio`: its options, and where its output goes.
 
 use crate::exit;
-use crate::output::{Output, can_draw, describe, say};
+use crate::output::{Output, can_draw, describe, write_stderr};
 use anyhow::Result;
 use archive::{Choice, Location};
 use job::{Dialect, Invocation};
@@ -91,7 +91,7 @@ impl RunRequest<'_> {
     /// When `output` cannot be written.
     pub fn remark(&self, text: &str, output: &mut Output) -> Result<()> {
         match self.remarks() {
-            Remarks::Stderr => say(text),
+            Remarks::Stderr => write_stderr(text),
             Remarks::Output => output.write(text)?,
             Remarks::InReport => {}
         }
@@ -258,14 +258,14 @@ impl RunRequest<'_> {
     ) -> Result<PlannedRun, u8> {
         let planned = self.runner.plan(invocation).map_err(|error| self.refusal(&error))?;
         shown.show(self, &planned.messages, output).map_err(|error| {
-            say(&format!("{}: error: {}\n", program(self.dialect), describe(&error)));
+            write_stderr(&format!("{}: error: {}\n", program(self.dialect), describe(&error)));
             exit::ERRORS
         })?;
         if planned.is_forbidden(invocation) { Err(usage_code(self.dialect)) } else { Ok(planned) }
     }
 
     fn refusal(&self, error: &PlanError) -> u8 {
-        say(&format!("{error}\n"));
+        write_stderr(&format!("{error}\n"));
         if self.as_fio() { exit::ERRORS } else { error.exit_code() as u8 }
     }
 
@@ -320,7 +320,7 @@ impl ShownMessages {
         let is_error = |message: &&Message| message.severity >= Severity::Error;
         let new = messages.iter().filter(new);
         let (errors, remarks): (Vec<_>, Vec<_>) = new.partition(is_error);
-        say(&report::messages::lines(program(request.dialect), errors));
+        write_stderr(&report::messages::lines(program(request.dialect), errors));
         request.remark(&report::messages::lines(program(request.dialect), remarks), output)
     }
 }
@@ -403,6 +403,6 @@ fn job_line(worker: &plan::Worker, workers: u32) -> JobLine {
         ioengine: workload.ioengine,
         iodepth: worker.queue.depth_requested,
         workers,
-        style: SizeStyle::of(&worker.show),
+        style: SizeStyle::from_options(&worker.show),
     }
 }

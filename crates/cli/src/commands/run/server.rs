@@ -42,7 +42,7 @@ pub fn main(dialect: Dialect, runner: &Runner, own: &Invocation, mut output: Out
     let listener = Listener::bind(&address).with_context(listening)?;
     let log = Log::new(dialect);
     if listener.is_open() {
-        access.warning(&address.to_string()).iter().for_each(|text| log.say(text));
+        access.warning(&address.to_string()).iter().for_each(|text| log.write_line(text));
     }
     daemon::ready(own.daemonize.as_deref())?;
     output.write(&format!("{}: server listening on {address}\n", program(dialect)))?;
@@ -63,7 +63,7 @@ pub fn main(dialect: Dialect, runner: &Runner, own: &Invocation, mut output: Out
         // Another process may have removed it already.
         let _ = std::fs::remove_file(left);
     }
-    log.say(&format!("terminating on signal {signal}"));
+    log.write_line(&format!("terminating on signal {signal}"));
     Ok(exit::interrupted(signal, dialect == Dialect::Fio))
 }
 
@@ -100,7 +100,7 @@ fn accept(listener: Listener, server: &Server, signals: &Signals, log: &Log) -> 
             let stream = match clients.recv_timeout(POLL_INTERVAL) {
                 Ok(Ok(stream)) => stream,
                 Ok(Err(error)) => {
-                    log.say(&format!("warning: a client could not be accepted: {error}"));
+                    log.write_line(&format!("warning: a client could not be accepted: {error}"));
                     continue;
                 }
                 Err(RecvTimeoutError::Timeout) => continue,

@@ -6,7 +6,7 @@ use super::gate::Gate;
 use super::request::{RunRequest, SEED, ShownMessages, header};
 use super::{debug, repeat};
 use crate::exit;
-use crate::output::{Output, say};
+use crate::output::{Output, write_stderr};
 use crate::ranks::{self, KnownInputs, Planned, Rank};
 use anyhow::{Result, anyhow};
 use fleet::{Assignment, Fleet, Orders, Task};
@@ -193,9 +193,9 @@ impl<'a> Member<'a> {
         }
         for (why, numbers) in &reasons {
             if numbers.len() < ranks.len() {
-                say(&format!("ranks {}:\n", record::human::list_up_to(numbers, 8)));
+                write_stderr(&format!("ranks {}:\n", record::human::list_up_to(numbers, 8)));
             }
-            say(&format!("{}\n", why.trim_end()));
+            write_stderr(&format!("{}\n", why.trim_end()));
         }
         ranks.iter().map(|rank| rank.exit_code).max().unwrap_or(exit::ERRORS)
     }

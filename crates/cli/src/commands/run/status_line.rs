@@ -1,6 +1,6 @@
 //! The status line: where and how often it is shown.
 
-use crate::output::{Output, say};
+use crate::output::{Output, write_stderr};
 use anyhow::Result;
 use job::{Eta, Invocation};
 use record::Snapshot;
@@ -75,7 +75,7 @@ impl StatusTicker {
         if self.on_stdout {
             return Output::Stdout.write(text);
         }
-        say(text);
+        write_stderr(text);
         Ok(())
     }
 

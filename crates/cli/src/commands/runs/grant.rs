@@ -1,7 +1,7 @@
 //! `fathom runs grant`.
 
 use super::access::{open, refused};
-use crate::output::say;
+use crate::output::write_stderr;
 use anyhow::Result;
 use archive::{Choice, Role};
 use clap::{Args, ValueEnum};
@@ -36,6 +36,6 @@ pub fn main(arguments: &Arguments, choice: &Choice) -> Result<()> {
     };
     let archive = open(choice)?;
     archive.grant(rights, &arguments.role).map_err(refused)?;
-    say(&format!("{} may {what} in {}\n", arguments.role, archive.path().display()));
+    write_stderr(&format!("{} may {what} in {}\n", arguments.role, archive.path().display()));
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! `fathom runs tag`, `note` and `rm`.
 
 use super::access::{find, open, refused};
-use crate::output::say;
+use crate::output::write_stderr;
 use anyhow::Result;
 use archive::Choice;
 use clap::Args;
@@ -38,7 +38,7 @@ pub fn tag(arguments: &Tag, choice: &Choice) -> Result<()> {
             }
         }
         if arguments.remove && !had {
-            say(&format!("fathom: '{}' had no tag '{tag}'\n", arguments.name));
+            write_stderr(&format!("fathom: '{}' had no tag '{tag}'\n", arguments.name));
         }
     }
     Ok(())
@@ -59,7 +59,7 @@ pub struct Note {
 ///
 /// # Errors
 /// When there is no such run.
-pub fn note(arguments: &Note, choice: &Choice) -> Result<()> {
+pub fn set_note(arguments: &Note, choice: &Choice) -> Result<()> {
     let mut archive = open(choice)?;
     let text = arguments.text.join(" ");
     for id in find(&archive, std::slice::from_ref(&arguments.name))? {
@@ -95,6 +95,6 @@ pub fn remove(arguments: &Remove, choice: &Choice) -> Result<()> {
         return Err(Refusal::target(text));
     }
     archive.remove(&ids).map_err(refused)?;
-    say(&format!("{} removed\n", counted(ids.len(), "run")));
+    write_stderr(&format!("{} removed\n", counted(ids.len(), "run")));
     Ok(())
 }

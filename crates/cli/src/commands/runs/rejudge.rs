@@ -1,7 +1,7 @@
 //! `fathom runs rejudge`.
 
 use super::access::{find, open, refused};
-use crate::output::{Output, say};
+use crate::output::{Output, write_stderr};
 use anyhow::{Result, bail};
 use archive::{Archive, Choice, Filter, Row, RunId, Summary};
 use clap::Args;
@@ -60,7 +60,7 @@ fn rejudge(archive: &mut Archive, id: &RunId) -> Result<Option<Row>> {
     let record = match archive.load(id) {
         Ok(record) => record,
         Err(error @ archive::ArchiveError::Unreadable { .. }) => {
-            say(&format!("fathom: {error}\n"));
+            write_stderr(&format!("fathom: {error}\n"));
             return Ok(None);
         }
         Err(error) => return Err(refused(error)),

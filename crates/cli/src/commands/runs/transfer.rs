@@ -2,7 +2,7 @@
 
 use super::access::{filter, location, open, refused};
 use crate::archived;
-use crate::output::{describe, say};
+use crate::output::{describe, write_stderr};
 use ::archive::{Archive, Choice, Copied, Lineage, RunId, SetId, SetInfo, Summary};
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
@@ -76,7 +76,7 @@ pub fn copy(arguments: &Copy, choice: &Choice) -> Result<()> {
     let ids = source.ids(&filter(&arguments.filter)?).map_err(refused)?;
     let place = Choice::At(arguments.to.clone());
     let mut target = Archive::open(&location(&place)?).map_err(refused)?;
-    target.messages().iter().for_each(|message| say(&format!("fathom: {message}\n")));
+    target.messages().iter().for_each(|message| write_stderr(&format!("fathom: {message}\n")));
     let oldest_first: Vec<RunId> = ids.into_iter().rev().collect();
     let Copied { copied, skipped } = target.copy_from(&source, &oldest_first).map_err(refused)?;
     let known = match skipped {
@@ -84,7 +84,7 @@ pub fn copy(arguments: &Copy, choice: &Choice) -> Result<()> {
         skipped => format!(", {} there already", counted(skipped as usize, "run")),
     };
     let to = target.path().display();
-    say(&format!("{to}: {} copied{known}\n", counted(copied as usize, "run")));
+    write_stderr(&format!("{to}: {} copied{known}\n", counted(copied as usize, "run")));
     Ok(())
 }
 
@@ -115,11 +115,15 @@ pub fn export(arguments: &Export, choice: &Choice) -> Result<()> {
                 What::Percentiles => formats::export::percentiles(&named),
             };
             write(path, &table, *form)?;
-            say(&format!("{}: {} rows of {runs} run{plural}\n", path.display(), table.rows()));
+            write_stderr(&format!(
+                "{}: {} rows of {runs} run{plural}\n",
+                path.display(),
+                table.rows()
+            ));
             return Ok(());
         }
     }
-    say(&format!("{}: {runs} run{plural}\n", path.display()));
+    write_stderr(&format!("{}: {runs} run{plural}\n", path.display()));
     Ok(())
 }
 
@@ -188,13 +192,13 @@ pub struct Import {
 /// When the archive cannot be used, or, after the import, that a file could not be read.
 pub fn import(arguments: &Import, choice: &Choice) -> Result<()> {
     let mut archive = Archive::open(&location(choice)?).map_err(refused)?;
-    archive.messages().iter().for_each(|remark| say(&format!("fathom: {remark}\n")));
+    archive.messages().iter().for_each(|remark| write_stderr(&format!("fathom: {remark}\n")));
     let mut unread = 0;
     for file in &arguments.files {
         let set = match formats::load_set(file) {
             Ok(set) => set,
             Err(error) => {
-                say(&format!("fathom: error: {}\n", describe(&error.into())));
+                write_stderr(&format!("fathom: error: {}\n", describe(&error.into())));
                 unread += 1;
                 continue;
             }
@@ -205,9 +209,9 @@ pub fn import(arguments: &Import, choice: &Choice) -> Result<()> {
                 archive.tag(id, tag).map_err(refused)?;
             }
         }
-        say(&format!("{}: {}\n", file.display(), import_summary(&added, &known)));
+        write_stderr(&format!("{}: {}\n", file.display(), import_summary(&added, &known)));
         for note in set.runs.iter().filter(|run| run.origin.is_some()).flat_map(|r| &r.messages) {
-            say(&format!("  {}\n", note.text));
+            write_stderr(&format!("  {}\n", note.text));
         }
     }
     match unread {

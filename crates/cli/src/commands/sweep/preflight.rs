@@ -2,7 +2,7 @@
 
 use super::cell_jobs::{CellJobs, RANKS, TARGET, split_name};
 use super::settings;
-use crate::output::say;
+use crate::output::write_stderr;
 use anyhow::Result;
 use job::{Action, Dialect, Invocation};
 use plan::Plan;
@@ -40,7 +40,7 @@ pub fn check(jobs: &CellJobs, design: &Design, runner: &Runner) -> Result<Invoca
     if !settings::varies(design, |setting| setting == Setting::Fs) {
         let plans = probes.iter().map(|at| plan(jobs, at, runner));
         let plans = plans.collect::<Result<Vec<_>>>()?;
-        warn_of_unused(design, &probes, &plans).iter().for_each(|text| say(text));
+        warn_of_unused(design, &probes, &plans).iter().for_each(|text| write_stderr(text));
     }
     Ok(first)
 }

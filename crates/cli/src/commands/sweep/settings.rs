@@ -1,7 +1,7 @@
 //! Settings of the machine that a sweep varies: checked, tried once, and restored at the end.
 
 use super::cell_jobs::{CellJobs, TARGET};
-use crate::output::say;
+use crate::output::write_stderr;
 use anyhow::{Result, bail};
 use job::Invocation;
 use record::{Bytes, Coordinate, Nanos};
@@ -164,7 +164,7 @@ pub fn begin(
     let mkfs_target = mkfs_target(manifest, first)?;
     let (mut session, before) =
         Session::begin(runner.host().clone(), &state, mkfs_target, stop).map_err(to_refusal)?;
-    before.done.iter().for_each(|line| say(&format!("left by an earlier sweep: {line}\n")));
+    before.done.iter().for_each(|line| write_stderr(&format!("left by an earlier sweep: {line}\n")));
     let (mut combinations, mut worked_on) = (Vec::new(), Vec::new());
     for cell in 0..design.cells() {
         let at = design.at(cell);
@@ -182,7 +182,7 @@ pub fn begin(
         let text = format!("ended by signal {signal} before anything was measured");
         return Err(Refusal::interrupted(signal, text));
     }
-    tried.map_err(to_refusal)?.iter().for_each(|note| say(&format!("{note}\n")));
+    tried.map_err(to_refusal)?.iter().for_each(|note| write_stderr(&format!("{note}\n")));
     let each = began.elapsed().as_nanos() as u64 / combinations.len().max(1) as u64;
     Ok(Some((session, Nanos(each))))
 }

@@ -3,7 +3,7 @@
 use super::show::{LineFormat, clock, has_colours, write};
 use super::signals::WatchSignals;
 use crate::exit;
-use crate::output::say;
+use crate::output::write_stderr;
 use anyhow::{Context, Result, bail};
 use live::feed::{self, FeedProcess, FeedReader, Line};
 use live::run::{RunInfo, RunScreen, plain};
@@ -196,7 +196,7 @@ impl FeedWatch {
             (None, 0) => "ended without an error".to_owned(),
             (None, errors) => format!("ended with {errors} errors"),
         };
-        say(&format!("{} {how}\n", printable(name)));
+        write_stderr(&format!("{} {how}\n", printable(name)));
     }
 
     /// 1 if the run ended with errors, else 0.

@@ -3,7 +3,7 @@
 use super::layers::DiskTimer;
 use super::log::file_error;
 use crate::commands::inspect;
-use crate::output::say;
+use crate::output::write_stderr;
 use anyhow::Result;
 use engine::kernel::thread_cpu_time;
 use host::{ApplicationQuery, ApplicationReader, Detail, Host, SampleReader, TargetQuery};
@@ -54,9 +54,9 @@ struct Application {
 }
 
 impl Application {
-    fn look(&mut self) {
+    fn count_in_flight(&mut self) {
         let (begun, used) = (Instant::now(), thread_cpu_time());
-        self.reader.look();
+        self.reader.count_in_flight();
         // Not the time that passed: on a busy machine this thread waits for a CPU, which costs nobody.
         let cost = thread_cpu_time().saturating_sub(used);
         self.looks = self.looks.wrapping_add(1);
@@ -132,7 +132,7 @@ impl LiveSource {
     pub fn time_layers(&mut self) {
         match DiskTimer::start(&self.devices.devices, self.host.clone()) {
             Ok(timer) => self.layers = Some(timer),
-            Err(why) => say(&format!("fathom: --layers: not timed: {why}\n")),
+            Err(why) => write_stderr(&format!("fathom: --layers: not timed: {why}\n")),
         }
     }
 
@@ -173,7 +173,7 @@ impl SampleSource for LiveSource {
         if let Some(application) = &mut self.application
             && application.due <= Instant::now()
         {
-            application.look();
+            application.count_in_flight();
         }
         if self.due > Instant::now() {
             return Ok(Vec::new());
@@ -275,8 +275,8 @@ impl ReplaySource {
     pub fn report_damaged_lines(&self) {
         match self.reader.damaged() {
             0 => {}
-            1 => say(&format!("fathom: {}: 1 line is cut off and was skipped\n", self.name)),
-            n => say(&format!("fathom: {}: {n} lines are cut off and were skipped\n", self.name)),
+            1 => write_stderr(&format!("fathom: {}: 1 line is cut off and was skipped\n", self.name)),
+            n => write_stderr(&format!("fathom: {}: {n} lines are cut off and were skipped\n", self.name)),
         }
     }
 }

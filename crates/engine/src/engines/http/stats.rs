@@ -267,7 +267,7 @@ mod tests {
         stats.count(&outcome(SECOND + 100, SECOND + 200, answer(4096)), 0, "/b/o");
         let exchange = stats.exchange(5);
         assert_eq!((exchange.connections, exchange.connect.max()), (2, 5));
-        let get = exchange.of("GET").expect("GET was requested");
+        let get = exchange.of_kind("GET").expect("GET was requested");
         assert_eq!((get.sent, get.good, get.bytes.0, get.failed()), (1, 1, 4096, 0));
         assert_eq!((get.first_byte.max(), get.whole.max()), (20, 100));
         assert_eq!(get.statuses[&200], 1);

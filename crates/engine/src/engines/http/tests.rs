@@ -178,7 +178,7 @@ fn an_object_can_be_fetched_until_it_is_deleted() {
     let exchange = rig.ring.exchange().expect("it asked");
     assert_eq!(exchange.connections, u64::from(DEPTH));
     for (request, status, bytes) in [("PUT", 201, 4), ("GET", 200, 4), ("DELETE", 204, 0)] {
-        let result = exchange.of(request).expect(request);
+        let result = exchange.of_kind(request).expect(request);
         assert_eq!((result.sent, result.good, result.statuses[&status]), (4, 4, 4), "{request}");
         assert_eq!(result.bytes.0, bytes * BLOCK, "{request}");
         assert_eq!((result.whole.count(), result.first_byte.count()), (4, 4), "{request}");
@@ -195,7 +195,7 @@ fn a_missing_object_is_an_error_of_any_request() {
     assert!(notes[0].starts_with("GET of /bucket/object_"), "{notes:?}");
     assert!(notes[0].contains("404"), "{notes:?}");
     let exchange = rig.ring.exchange().expect("it asked");
-    assert_eq!(exchange.of("GET").map(|get| (get.failed(), get.statuses[&404])), Some((2, 2)));
+    assert_eq!(exchange.of_kind("GET").map(|get| (get.failed(), get.statuses[&404])), Some((2, 2)));
     assert_eq!(exchange.failures, notes);
 }
 
@@ -237,7 +237,7 @@ fn an_interrupted_run_waits_only_briefly_for_a_silent_server() {
     let notes = rig.ring.end();
     assert!(notes[0].starts_with("2 requests in flight"), "{notes:?}");
     let exchange = rig.ring.exchange().expect("it asked");
-    let put = exchange.of("PUT").expect("it was asked");
+    let put = exchange.of_kind("PUT").expect("it was asked");
     assert_eq!((put.sent, put.failed(), put.unfinished), (2, 0, 2));
 }
 
@@ -246,7 +246,7 @@ fn the_window_begins_with_the_last_reap() {
     let mut rig = Rig::new(serve(Kept::default()), false);
     rig.run(OpKind::Write, &[0, BLOCK]);
     let so_far = |rig: &mut Rig| rig.ring.exchange_so_far().expect("it asked");
-    assert_eq!(so_far(&mut rig).of("PUT").map(|put| put.sent), Some(2));
+    assert_eq!(so_far(&mut rig).of_kind("PUT").map(|put| put.sent), Some(2));
     // The loop counts a completion after it has checked whether the window begins.
     let op = Op { kind: OpKind::Write, file: 0, offset: 0, length: BLOCK, tag: 0 };
     assert_eq!(rig.ring.queue(0, &op), Queued::Pending);
@@ -254,11 +254,11 @@ fn the_window_begins_with_the_last_reap() {
     while rig.ring.reap(1, DEPTH, None).expect("it can wait") == 0 {
         assert!(begun.elapsed() < PATIENCE);
     }
-    assert_eq!(so_far(&mut rig).of("PUT").map(|put| put.sent), Some(2));
+    assert_eq!(so_far(&mut rig).of_kind("PUT").map(|put| put.sent), Some(2));
     rig.ring.window_begins(0);
     assert_eq!(rig.ring.completion(0).result, BLOCK as i64);
     let exchange = so_far(&mut rig);
-    assert_eq!(exchange.of("PUT").map(|put| put.sent), Some(1));
+    assert_eq!(exchange.of_kind("PUT").map(|put| put.sent), Some(1));
     assert_eq!(exchange.connections, 0);
     // Requests counted before the window do not belong to it.
     rig.ring.window_begins(0);

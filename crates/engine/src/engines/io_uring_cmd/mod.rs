@@ -151,7 +151,7 @@ impl Ring for IoUringCmd {
         self.files[file as usize] = match fd {
             0.. => Target {
                 fd,
-                namespace: Namespace::of(borrow(fd))?,
+                namespace: Namespace::identify(borrow(fd))?,
                 directives: Directives::new(&self.options.placement, fd)?,
                 zone: self.zones.get(file as usize).copied().unwrap_or(0),
             },
@@ -547,6 +547,6 @@ fn separate<'a>(namespace: &Namespace, metadata: &'a mut [u8]) -> &'a mut [u8] {
 pub fn nvme_size(path: &str, pi_act: bool) -> Option<u64> {
     use std::os::fd::AsFd;
     let device = std::fs::File::open(path).ok()?;
-    let namespace = Namespace::of(device.as_fd()).ok()?;
+    let namespace = Namespace::identify(device.as_fd()).ok()?;
     namespace.blocks.checked_mul(namespace.unit(pi_act).into())
 }

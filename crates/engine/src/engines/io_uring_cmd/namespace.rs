@@ -33,7 +33,7 @@ const IDENTIFY: u8 = 0x06;
 
 impl Namespace {
     /// Asks a device.
-    pub fn of(device: BorrowedFd<'_>) -> io::Result<Namespace> {
+    pub fn identify(device: BorrowedFd<'_>) -> io::Result<Namespace> {
         let id = namespace_id(device)?;
         let mut page = [0; 4096];
         nvme_admin(device, IDENTIFY, id, [NAMESPACE, 0, 0, 0, 0, 0], &mut page)?;

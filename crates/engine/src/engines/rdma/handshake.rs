@@ -116,7 +116,7 @@ impl Control {
     }
 
     /// What a number says.
-    pub fn of(number: u32) -> Option<Control> {
+    pub fn from_number(number: u32) -> Option<Control> {
         let value = number & VALUE_MAX;
         match number >> 24 {
             1 => Some(Control::Ready(value)),
@@ -150,8 +150,8 @@ mod tests {
     #[test]
     fn a_number_says_what_it_was_made_of() {
         for control in [Control::Ready(16), Control::Credit(1), Control::Ended(VALUE_MAX)] {
-            assert_eq!(Control::of(control.number()), Some(control));
+            assert_eq!(Control::from_number(control.number()), Some(control));
         }
-        assert_eq!(Control::of(0), None);
+        assert_eq!(Control::from_number(0), None);
     }
 }

@@ -219,7 +219,7 @@ impl Ring for Rdma {
     fn submit(&mut self) -> io::Result<u32> {
         if self.granted > 0 {
             let granted = std::mem::take(&mut self.granted);
-            self.tell(Control::Credit(granted));
+            self.send_control(Control::Credit(granted));
         }
         Ok(std::mem::take(&mut self.started))
     }
@@ -415,7 +415,7 @@ impl Rdma {
     }
 
     /// Sends a message of control.
-    fn tell(&mut self, control: Control) {
+    fn send_control(&mut self, control: Control) {
         let Some(link) = self.link.as_mut().filter(|_| self.is_open) else { return };
         match link.send_control(CONTROL, control.number()) {
             Ok(()) => self.controls += 1,
@@ -430,7 +430,7 @@ impl Rdma {
     fn tell_ready(&mut self) {
         if self.role == Role::Serves && !self.is_ready_told && !self.waiting.is_empty() {
             self.is_ready_told = true;
-            self.tell(Control::Ready(self.waiting.len() as u32));
+            self.send_control(Control::Ready(self.waiting.len() as u32));
         }
     }
 
@@ -440,7 +440,7 @@ impl Rdma {
             let count = self.untold.min(VALUE_MAX.into());
             self.untold -= count;
             self.told_at = Instant::now();
-            self.tell(Control::Ended(count as u32));
+            self.send_control(Control::Ended(count as u32));
         }
     }
 
@@ -470,7 +470,7 @@ impl Rdma {
         }
         let slot = ended.identifier as u32;
         match (is_control, ended.received) {
-            (true, true) => self.take_control(ended.control.and_then(Control::of)),
+            (true, true) => self.take_control(ended.control.and_then(Control::from_number)),
             (true, false) => self.controls -= 1,
             (false, true) => self.complete(slot, ended.length.into()),
             (false, false) => {

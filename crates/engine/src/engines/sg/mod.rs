@@ -45,7 +45,7 @@ struct Options {
 }
 
 impl Options {
-    fn of(options: &EngineOptions) -> Options {
+    fn new(options: &EngineOptions) -> Options {
         Options {
             write_mode: options.sg_write_mode,
             stream: options.stream,
@@ -89,7 +89,7 @@ impl Ring for Sg {
         let mut ring = Sg {
             slots: setup.buffers.slots(),
             files: vec![CLOSED; setup.files.len()],
-            options: Options::of(setup.options),
+            options: Options::new(setup.options),
             requests: (0..depth).map(|_| Request::default()).collect(),
             lists: vec![[0; UNMAP_BYTES]; depth].into(),
             ops: vec![InFlight::default(); depth].into(),

@@ -22,7 +22,7 @@ pub(super) struct Line<'a> {
 
 /// What a line says behind thread and time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Said<'a> {
+pub(super) enum LineKind<'a> {
     /// `name(arguments) = result`, from the name on.
     Call(&'a str),
     /// `name(arguments <unfinished ...>`, without the mark.
@@ -90,24 +90,24 @@ fn parse_time(word: &str) -> Option<Time> {
 }
 
 /// What the rest of a line says.
-pub(super) fn said(rest: &str) -> Said<'_> {
+pub(super) fn line_kind(rest: &str) -> LineKind<'_> {
     if let Some(inner) = rest.strip_prefix("<... ") {
         return match inner.split_once(" resumed>") {
-            Some((_, behind)) => Said::Resumed(behind),
-            None => Said::Other,
+            Some((_, behind)) => LineKind::Resumed(behind),
+            None => LineKind::Other,
         };
     }
     if rest.starts_with("+++ ") {
-        return Said::Exited;
+        return LineKind::Exited;
     }
     let is_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     let name = rest.bytes().take_while(|byte| is_name(*byte)).count();
     if name == 0 || rest.as_bytes().get(name) != Some(&b'(') {
-        return Said::Other;
+        return LineKind::Other;
     }
     match rest.trim_end().strip_suffix("<unfinished ...>") {
-        Some(begun) => Said::Unfinished(begun.trim_end()),
-        None => Said::Call(rest),
+        Some(begun) => LineKind::Unfinished(begun.trim_end()),
+        None => LineKind::Call(rest),
     }
 }
 
@@ -361,12 +361,15 @@ mod tests {
 
     #[test]
     fn the_rest_of_a_line_is_told_apart() {
-        assert_eq!(said("read(3,  <unfinished ...>"), Said::Unfinished("read(3,"));
-        assert_eq!(said("<... read resumed>\"\", 4096) = 0"), Said::Resumed("\"\", 4096) = 0"));
-        assert_eq!(said("+++ exited with 0 +++"), Said::Exited);
+        assert_eq!(line_kind("read(3,  <unfinished ...>"), LineKind::Unfinished("read(3,"));
+        assert_eq!(
+            line_kind("<... read resumed>\"\", 4096) = 0"),
+            LineKind::Resumed("\"\", 4096) = 0")
+        );
+        assert_eq!(line_kind("+++ exited with 0 +++"), LineKind::Exited);
         for other in ["--- SIGCHLD {} ---", "strace: Process 9 attached", "hello", "<... x", "(a)"]
         {
-            assert_eq!(said(other), Said::Other, "{other}");
+            assert_eq!(line_kind(other), LineKind::Other, "{other}");
         }
     }
 

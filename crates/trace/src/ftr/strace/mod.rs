@@ -6,7 +6,7 @@ mod tables;
 
 use super::event::{Entry, Event, File, FileKind, Flags, Level, Operation, Thread};
 use crate::error::TraceError;
-use line::{Call, Said, Time};
+use line::{Call, LineKind, Time};
 use std::collections::{HashMap, VecDeque};
 use std::io::{BufRead, Read};
 use tables::Tables;
@@ -134,8 +134,8 @@ impl<R: BufRead> Strace<R> {
 
     fn line(&mut self, text: &str) {
         let line = line::line(text);
-        let said = line::said(line.rest);
-        if said == Said::Other {
+        let said = line::line_kind(line.rest);
+        if said == LineKind::Other {
             return;
         }
         if let Some(Time::Unix(ns)) = line.time {
@@ -144,22 +144,22 @@ impl<R: BufRead> Strace<R> {
         let at_ns = self.clock.at(line.time);
         let thread = line.thread.unwrap_or(0);
         match said {
-            Said::Call(text) => self.call(thread, at_ns, None, text),
-            Said::Unfinished(text) => {
+            LineKind::Call(text) => self.call(thread, at_ns, None, text),
+            LineKind::Unfinished(text) => {
                 self.begun.insert(thread, Begun { at_ns, text: text.to_owned() });
             }
-            Said::Resumed(rest) => {
+            LineKind::Resumed(rest) => {
                 if let Some(begun) = self.begun.remove(&thread) {
                     let took = line.time.map(|_| at_ns.saturating_sub(begun.at_ns));
                     self.call(thread, begun.at_ns, took, &(begun.text + rest));
                 }
             }
-            Said::Exited => {
+            LineKind::Exited => {
                 self.begun.remove(&thread);
                 self.threads.remove(&thread);
                 self.tables.exit(thread);
             }
-            Said::Other => {}
+            LineKind::Other => {}
         }
     }
 
@@ -280,9 +280,9 @@ fn skip_line(input: &mut impl BufRead) -> std::io::Result<()> {
 /// Whether this is the beginning of a text of strace.
 pub(super) fn is_strace(first: &[u8]) -> bool {
     let text = String::from_utf8_lossy(first);
-    text.lines().take(200).any(|text| match line::said(line::line(text).rest) {
-        Said::Call(call) => line::call(call).is_some(),
-        Said::Unfinished(_) | Said::Resumed(_) => true,
-        Said::Exited | Said::Other => false,
+    text.lines().take(200).any(|text| match line::line_kind(line::line(text).rest) {
+        LineKind::Call(call) => line::call(call).is_some(),
+        LineKind::Unfinished(_) | LineKind::Resumed(_) => true,
+        LineKind::Exited | LineKind::Other => false,
     })
 }

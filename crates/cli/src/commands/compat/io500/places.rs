@@ -26,7 +26,7 @@ pub struct Places {
 
 impl Places {
     /// The paths of the data and the results of a call at this time.
-    pub fn of(call: &Io500Command, stamp: &str) -> (PathBuf, PathBuf) {
+    pub fn paths(call: &Io500Command, stamp: &str) -> (PathBuf, PathBuf) {
         let at = |directory: &str, has_stamp: bool| match has_stamp {
             true => Path::new(directory).join(stamp),
             false => PathBuf::from(directory),
@@ -40,7 +40,7 @@ impl Places {
     /// # Errors
     /// Why they cannot be used.
     pub fn create(call: &Io500Command, stamp: &str, keep: bool) -> Result<Places> {
-        let (data, results) = Places::of(call, stamp);
+        let (data, results) = Places::paths(call, stamp);
         if holds_something(&data) {
             return Err(Refusal::target(format!(
                 "{} holds something: remove it, or set timestamp-datadir = TRUE",

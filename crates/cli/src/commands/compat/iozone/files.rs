@@ -1,7 +1,7 @@
 //! The files of the tests: checked before, truncated, and removed at the end.
 
 use super::super::remarks;
-use crate::output::{describe, say};
+use crate::output::{describe, write_stderr};
 use crate::suites::device::may_destroy;
 use anyhow::{Context, Result};
 use compat::iozone::IozoneCommand;
@@ -102,7 +102,7 @@ impl Files {
         for path in self.temporary.drain(..).filter(|path| fs::metadata(path).is_ok()) {
             if let Err(error) = fs::remove_file(&path) {
                 let error = describe(&anyhow::Error::from(error));
-                say(&format!("{path}: cannot be removed: {error}; remove it by hand\n"));
+                write_stderr(&format!("{path}: cannot be removed: {error}; remove it by hand\n"));
             }
         }
         for path in self.kept.drain(..) {

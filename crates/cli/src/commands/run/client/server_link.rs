@@ -172,8 +172,8 @@ impl ServerLink {
     }
 
     /// Sends a message. An error shows at the next read.
-    pub fn say(&self, message: &impl Serialize) {
-        let _ = self.writer.say(message);
+    pub fn send(&self, message: &impl Serialize) {
+        let _ = self.writer.send(message);
     }
 
     /// Sends the jobs.
@@ -196,7 +196,7 @@ impl ServerLink {
         let arguments = client.arguments.iter().cloned().chain(end_of_options).chain(names);
         let status_interval = request.invocation.status_interval;
         self.history.is_wanted = status_interval.is_some();
-        self.say(&FromClient::Submit(Submission {
+        self.send(&FromClient::Submit(Submission {
             as_fio: request.as_fio(),
             arguments: arguments.collect(),
             files,
@@ -207,13 +207,13 @@ impl ServerLink {
 
     /// Starts the run.
     pub fn start(&mut self) {
-        self.say(&FromClient::Start);
+        self.send(&FromClient::Start);
         self.stage = Stage::Running;
     }
 
     /// Ends the run. Before the start, gives the server up.
     pub fn stop(&mut self, signal: i32) {
-        self.say(&FromClient::Stop { signal });
+        self.send(&FromClient::Stop { signal });
         if self.stage != Stage::Running {
             self.stage = Stage::Lost;
         }

@@ -31,15 +31,15 @@ pub fn serve(stream: Stream, server: &Server, full: bool, log: &Log) {
     let peer = stream.peer();
     let stream = match encrypted(stream, server) {
         Ok(stream) => Arc::new(stream),
-        Err(error) => return log.say(&format!("{peer}: no encrypted connection: {error}")),
+        Err(error) => return log.write_line(&format!("{peer}: no encrypted connection: {error}")),
     };
     let ended = match greet(&stream, server, full) {
         Ok(()) => ClientSession::new(&stream, server).run(),
         Err(why) => Err(why),
     };
     match ended {
-        Ok(()) => log.say(&format!("{peer}: done")),
-        Err(why) => log.say(&format!("{peer}: {why}")),
+        Ok(()) => log.write_line(&format!("{peer}: done")),
+        Err(why) => log.write_line(&format!("{peer}: {why}")),
     }
     // fio's client would die of SIGPIPE before it could report a refusal if this closed at once.
     stream.finish();
@@ -103,7 +103,7 @@ impl ClientSession<'_> {
             Ok(ready) => ready,
             Err(refusal) => {
                 let text = refusal.text.clone();
-                self.say(&FromServer::Refused(refusal))?;
+                self.send(&FromServer::Refused(refusal))?;
                 return Err(format!("refused: {text}"));
             }
         };
@@ -121,10 +121,10 @@ impl ClientSession<'_> {
         }
         let traced = debug::after(&invocation, &record);
         if !traced.is_empty() {
-            self.say(&FromServer::Text(traced))?;
+            self.send(&FromServer::Text(traced))?;
         }
         self.send_logs(&record)?;
-        self.say(&FromServer::Done(Box::new(record)))?;
+        self.send(&FromServer::Done(Box::new(record)))?;
         observer.trigger.failure().map_or(Ok(()), Err)
     }
 
@@ -171,7 +171,7 @@ impl ClientSession<'_> {
         let logs: BTreeSet<&str> =
             logs.flat_map(|logs| logs.files.iter().map(|(_, path)| path.as_str())).collect();
         for path in logs {
-            if self.send(Path::new(path))? {
+            if self.send_file(Path::new(path))? {
                 // A log that cannot be removed does no harm.
                 let _ = std::fs::remove_file(path);
             }
@@ -185,15 +185,15 @@ impl ClientSession<'_> {
         invocation: &Invocation,
         planned: &PlannedRun,
     ) -> Result<(), String> {
-        self.say(&FromServer::Messages(planned.messages.clone()))?;
+        self.send(&FromServer::Messages(planned.messages.clone()))?;
         let (jobs, starting) = header_lines(invocation, &planned.plan);
         let traced = debug::before(program(dialect), invocation, &planned.plan);
-        self.say(&FromServer::Text(traced + &jobs + &starting))?;
+        self.send(&FromServer::Text(traced + &jobs + &starting))?;
         let announced = repeat::subjects(&invocation.jobs);
         let announced = announced
             .into_iter()
             .map(|subject| Announced { name: subject.name, directions: subject.directions });
-        self.say(&FromServer::Ready(announced.collect()))
+        self.send(&FromServer::Ready(announced.collect()))
     }
 }
 

@@ -3,7 +3,7 @@
 use super::daemon;
 use crate::commands::run::access::ServerAccess;
 use crate::commands::run::request::program;
-use crate::output::say;
+use crate::output::write_stderr;
 use job::{Dialect, Invocation};
 use runner::Runner;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
@@ -34,10 +34,10 @@ impl Log {
     }
 
     /// Writes a line: to standard error or, in the background, to the system's log.
-    pub fn say(&self, line: &str) {
+    pub fn write_line(&self, line: &str) {
         match daemon::is_daemon() {
             true => daemon::log(self.program, line),
-            false => say(&format!("{}: {line}\n", self.program)),
+            false => write_stderr(&format!("{}: {line}\n", self.program)),
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::commands::run::connection::{MessageWriter, Stream, describe_error, read_messages};
 use crate::commands::run::server::shared::Server;
 use crate::exit;
-use crate::output::say;
+use crate::output::write_stderr;
 use job::Dialect;
 use remote::{
     FilePart, FrameError, FromClient, FromServer, Hello, LIMIT_SUBMISSION, PROTOCOL, Refusal,
@@ -54,15 +54,15 @@ impl<'a> ClientSession<'a> {
     ///
     /// # Errors
     /// When the client is gone.
-    pub fn say(&self, message: &FromServer) -> Result<(), String> {
-        self.writer.say(message).map_err(|error| format!("the client is gone: {error}"))
+    pub fn send(&self, message: &FromServer) -> Result<(), String> {
+        self.writer.send(message).map_err(|error| format!("the client is gone: {error}"))
     }
 
     /// Prints a line of `--debug=net` if the server was started with it.
     pub fn trace(&self, message: &FromClient) {
         if self.server.own.debug.covers("net") {
             let text = format!("server: got op [{}]", message.kind());
-            say(&job::debug::line("net", std::process::id(), &text));
+            write_stderr(&job::debug::line("net", std::process::id(), &text));
         }
     }
 
@@ -75,7 +75,7 @@ impl<'a> ClientSession<'a> {
             if self.server.ending.load(Ordering::Relaxed) {
                 let text = "the server is shutting down".to_string();
                 let exit_code = exit::ERRORS;
-                self.say(&FromServer::Refused(Refusal { text: text.clone(), exit_code }))?;
+                self.send(&FromServer::Refused(Refusal { text: text.clone(), exit_code }))?;
                 return Err(text);
             }
             match self.messages.recv_timeout(POLL_INTERVAL) {
@@ -105,7 +105,7 @@ impl<'a> ClientSession<'a> {
             let read = file.by_ref().take(FILE_PART as u64).read_to_end(&mut bytes);
             let (name, length) = (path.display().to_string(), bytes.len() as u64);
             if length > 0 || at == 0 {
-                self.say(&FromServer::File(FilePart { name, at, bytes }))?;
+                self.send(&FromServer::File(FilePart { name, at, bytes }))?;
             }
             match read {
                 Ok(0) => return Ok(true),

@@ -43,8 +43,8 @@ impl<'a> ClientRunObserver<'a> {
     }
 
     /// Sends a message. An error shows at the next read.
-    fn say(&self, message: &FromServer) {
-        let _ = self.session.writer.say(message);
+    fn send(&self, message: &FromServer) {
+        let _ = self.session.writer.send(message);
     }
 
     /// Sets the command line of the client in a record.
@@ -102,22 +102,22 @@ impl<'a> ClientRunObserver<'a> {
     fn settle_trigger(&mut self, run: &RunInProgress, ended: bool) {
         if self.trigger.is_command_due(ended) {
             verify_states::send(self.session, &run.so_far());
-            self.say(&FromServer::Kept);
+            self.send(&FromServer::Kept);
             self.wait_until_stored();
             self.trigger.settle(ended);
-            self.say(&FromServer::Triggered(self.trigger.failure()));
+            self.send(&FromServer::Triggered(self.trigger.failure()));
         }
     }
 }
 
 impl RunObserver for ClientRunObserver<'_> {
     fn laying_out(&mut self, job: &str, files: u64, bytes: u64) -> Result<()> {
-        self.say(&FromServer::Text(report::header::layout(job, files, bytes)));
+        self.send(&FromServer::Text(report::header::layout(job, files, bytes)));
         Ok(())
     }
 
     fn traced(&mut self, lines: &str) -> Result<()> {
-        self.say(&FromServer::Text(lines.into()));
+        self.send(&FromServer::Text(lines.into()));
         Ok(())
     }
 
@@ -127,7 +127,7 @@ impl RunObserver for ClientRunObserver<'_> {
 
     fn interim(&mut self, mut record: RunRecord) -> Result<()> {
         self.set_invocation(&mut record);
-        self.say(&FromServer::SoFar(Box::new(record)));
+        self.send(&FromServer::SoFar(Box::new(record)));
         Ok(())
     }
 
@@ -136,7 +136,7 @@ impl RunObserver for ClientRunObserver<'_> {
         self.settle_trigger(run, false);
         if Instant::now() >= self.next_snapshot {
             self.next_snapshot = Instant::now() + SNAPSHOT_INTERVAL;
-            self.say(&FromServer::Live(run.run.snapshot()));
+            self.send(&FromServer::Live(run.run.snapshot()));
         }
         let ending = self.session.server.ending.load(Ordering::Relaxed);
         let asked = self.signal.is_some() || self.lost.is_some() || self.trigger.was_pulled();
@@ -148,7 +148,7 @@ impl RunObserver for ClientRunObserver<'_> {
         self.handle_messages();
         self.settle_trigger(run, true);
         // The client's status line ends with it.
-        self.say(&FromServer::Live(run.run.snapshot()));
+        self.send(&FromServer::Live(run.run.snapshot()));
         Ok(())
     }
 

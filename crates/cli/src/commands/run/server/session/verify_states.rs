@@ -24,7 +24,7 @@ pub(super) fn fetch(session: &ClientSession, plan: &Plan) -> Result<(), String> 
     if wanted.is_empty() {
         return Ok(());
     }
-    session.say(&FromServer::Wants(wanted.clone()))?;
+    session.send(&FromServer::Wants(wanted.clone()))?;
     let FromClient::Files(files) = session.next()? else {
         return Err("the client did not answer with its verify states".into());
     };
@@ -42,6 +42,6 @@ pub(super) fn send(session: &ClientSession, record: &RunRecord) {
     for job in &record.jobs {
         let state = state_name(&job.name, job.worker.saturating_sub(1).into());
         // An error shows at the next read.
-        let _ = session.send(&Path::new(&session.server.own.aux_path).join(state));
+        let _ = session.send_file(&Path::new(&session.server.own.aux_path).join(state));
     }
 }
