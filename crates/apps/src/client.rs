@@ -126,11 +126,11 @@ impl Client {
         let mut rest = Vec::new();
         // Further output is not an answer to a statement.
         let _ = self.from.read_to_end(&mut rest);
-        let said = self.complaints.take().and_then(|said| said.join().ok()).unwrap_or_default();
+        let stderr = self.complaints.take().and_then(|stderr| stderr.join().ok()).unwrap_or_default();
         let _ = self.child.wait();
-        match stderr_summary(&said).as_str() {
+        match stderr_summary(&stderr).as_str() {
             "" => Failure(format!("the client of {} ended without a word", self.database.name())),
-            said => Failure(format!("{}{said}", self.database.name())),
+            stderr => Failure(format!("{}{stderr}", self.database.name())),
         }
     }
 

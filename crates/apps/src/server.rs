@@ -67,8 +67,8 @@ impl User {
 
 /// The id that id(1) prints for a user.
 fn id(option: &str, name: &str) -> Option<u32> {
-    let said = Command::new("id").args([option, name]).stderr(Stdio::null()).output().ok()?;
-    String::from_utf8(said.stdout).ok()?.trim().parse().ok()
+    let output = Command::new("id").args([option, name]).stderr(Stdio::null()).output().ok()?;
+    String::from_utf8(output.stdout).ok()?.trim().parse().ok()
 }
 
 /// The directory of the socket: beside the data, or a temporary directory if that path is too long.

@@ -95,11 +95,11 @@ fn directions(job: &JobRecord) -> Vec<Direction> {
 /// The block sizes of a worker in these directions: "4k", "4k-64k".
 pub(crate) fn block_sizes(job: &JobRecord, used: &[Direction]) -> Vec<String> {
     let sizes: &PerDirection<_> = &job.workload.block_size;
-    let of = |direction: &Direction| match sizes[*direction] {
+    let sizes_in = |direction: &Direction| match sizes[*direction] {
         (least, most) if least == most => size(least.0),
         (least, most) => format!("{}-{}", size(least.0), size(most.0)),
     };
-    used.iter().map(of).filter(|size| size != "0").collect()
+    used.iter().map(sizes_in).filter(|size| size != "0").collect()
 }
 
 /// A size as job files write it, in the largest unit that divides it.

@@ -23,7 +23,7 @@ impl Archive {
     /// Moves the runs that wait for this server to it, and says so.
     pub(crate) fn send_waiting(&mut self) {
         let Some(path) = self.waiting_file() else { return };
-        let said = match self.move_from(&path) {
+        let outcome = match self.move_from(&path) {
             Ok(0) => return,
             Ok(1) => format!("1 run that waited in {} was sent to the server", path.display()),
             Ok(count) => {
@@ -31,7 +31,7 @@ impl Archive {
             }
             Err(error) => format!("runs still wait in {}: {error}", path.display()),
         };
-        let text = format!("{}: {said}", self.path().display());
+        let text = format!("{}: {outcome}", self.path().display());
         self.add_message(text);
     }
 

@@ -307,14 +307,14 @@ impl Sheet {
         const BOX: f64 = 11.0;
         let base = self.picture.height - FOOT - 6.0;
         let mut left = MARGIN;
-        let mut told: Vec<(&str, Colour)> = Vec::new();
+        let mut named: Vec<(&str, Colour)> = Vec::new();
         let spans = marks.spans.iter().map(|span| (&*span.name, span_colour(span.kind)));
         for (name, colour) in spans.chain(marks.moments.iter().map(|m| (&*m.name, MOMENT))) {
-            if !told.iter().any(|(known, _)| *known == name) {
-                told.push((name, colour));
+            if !named.iter().any(|(known, _)| *known == name) {
+                named.push((name, colour));
             }
         }
-        for (name, colour) in told {
+        for (name, colour) in named {
             let spots = rectangle(left, base - BOX + 2.0, BOX, BOX);
             let fill = Fill { colour, opacity: 0.75 };
             self.picture.push("key", Form::Area { spots, fill, edge: None });

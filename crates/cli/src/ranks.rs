@@ -97,6 +97,7 @@ pub fn machine(runner: &Runner) -> Machine {
 
 /// The place of this process among the ranks of its launcher; without a launcher it is the only one.
 pub fn place(runner: &Runner) -> RankPlace {
-    let (rank, ranks) = Launcher::of_this_process().map_or((0, 1), |it| (it.rank, it.ranks));
+    let (rank, ranks) =
+        Launcher::of_this_process().map_or((0, 1), |launcher| (launcher.rank, launcher.ranks));
     RankPlace { rank, ranks, host: runner.machine().hostname.clone() }
 }

@@ -221,15 +221,16 @@ impl<'a> Member<'a> {
     }
 
     fn give_up_children(&mut self) -> Result<(), String> {
-        let is_late = self.gathering.as_ref().is_some_and(|it| Instant::now() > it.until);
+        let is_late =
+            self.gathering.as_ref().is_some_and(|gathering| Instant::now() > gathering.until);
         if is_late { self.pass_on(true) } else { Ok(()) }
     }
 
     /// Sends the sum to the parent once all below have arrived, or `anyway`.
     fn pass_on(&mut self, anyway: bool) -> Result<(), String> {
-        let is_complete = |it: &mut Gathering| {
-            let has = |child: &u32| it.part.ranks.iter().any(|row| row.rank == *child);
-            anyway || it.place.children.iter().all(has)
+        let is_complete = |gathering: &mut Gathering| {
+            let has = |child: &u32| gathering.part.ranks.iter().any(|row| row.rank == *child);
+            anyway || gathering.place.children.iter().all(has)
         };
         let Some(done) = self.gathering.take_if(is_complete) else { return Ok(()) };
         let parent = done.place.parent.unwrap_or(0);

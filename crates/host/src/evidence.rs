@@ -112,10 +112,10 @@ impl Host {
         let dirty = cache.and_then(|cache| cache.dirty);
         // Dirty pages may have no block yet, and would seem never written.
         let settled = dirty == Some(0) || cache.is_some_and(|cache| cache.cached == 0);
-        let told = kind.is_file() && settled;
+        let has_stable_extents = kind.is_file() && settled;
         let region = region.start.min(size)..region.end.min(size);
         let extents: Option<Extents> =
-            kernel.filter(|_| told).and_then(|kernel| kernel.extents(&file, region).ok());
+            kernel.filter(|_| has_stable_extents).and_then(|kernel| kernel.extents(&file, region).ok());
         Some(FileLook {
             size: Bytes(size),
             cached: cache.map(|cache| Bytes(cache.cached.min(size))),

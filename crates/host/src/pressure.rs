@@ -15,8 +15,8 @@ impl Host {
 
     /// Stall times; `None` in kernels without pressure stall information or if it is disabled.
     pub(crate) fn pressure(&self) -> Option<PressureSample> {
-        let of = |resource: &str| self.text(format!("/proc/pressure/{resource}"));
-        let (cpu, io, memory) = (of("cpu")?, of("io")?, of("memory")?);
+        let pressure = |resource: &str| self.text(format!("/proc/pressure/{resource}"));
+        let (cpu, io, memory) = (pressure("cpu")?, pressure("io")?, pressure("memory")?);
         let total = |text: &str, kind: &str| total_us(text, kind).unwrap_or(0);
         Some(PressureSample {
             cpu_some_us: total(&cpu, "some"),

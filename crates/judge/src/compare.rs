@@ -375,7 +375,7 @@ fn missing(repeated_jobs: &[RepeatedJob], others: &[RepeatedJob]) -> Vec<String>
 
 fn pending(old: &RepeatedJob, new: &RepeatedJob, options: &Options) -> Vec<PendingOperation> {
     let wanted = options.wanted();
-    let of = |kind: ComparedOperation| {
+    let comparison = |kind: ComparedOperation| {
         let (old, new) = (Side::new(old, &kind), Side::new(new, &kind));
         let figures = wanted.iter().map(|name| (*name, metric(name)));
         let has_failures = kind.has_failures() && (old.has_failed() || new.has_failed());
@@ -396,7 +396,7 @@ fn pending(old: &RepeatedJob, new: &RepeatedJob, options: &Options) -> Vec<Pendi
         let distribution = Distribution::compare(&old, &new);
         PendingOperation { kind, metrics, distribution }
     };
-    ComparedOperation::common(old, new).into_iter().map(of).collect()
+    ComparedOperation::common(old, new).into_iter().map(comparison).collect()
 }
 
 fn decided_kind(pending: &PendingOperation, miss: f64, tolerance: f64) -> DirectionComparison {

@@ -52,10 +52,10 @@ pub struct DirectionDelta {
 
 /// What the run did between `before` and `now`; `None`: since its start.
 pub fn delta(before: Option<&RunRecord>, now: &RunRecord, number: u64) -> Delta {
-    let of = |(index, job): (usize, &JobRecord)| {
+    let delta = |(index, job): (usize, &JobRecord)| {
         worker(before.and_then(|before| before.jobs.get(index)), job)
     };
-    Delta { number, workers: now.jobs.iter().enumerate().map(of).collect() }
+    Delta { number, workers: now.jobs.iter().enumerate().map(delta).collect() }
 }
 
 fn worker(before: Option<&JobRecord>, now: &JobRecord) -> WorkerDelta {

@@ -56,25 +56,25 @@ fn merged(runs: &[&Judged]) -> Vec<Finding> {
             None => found.push((finding.clone(), 1)),
         }
     }
-    let told = |(finding, count): (Finding, usize)| match runs.len() {
+    let with_count = |(finding, count): (Finding, usize)| match runs.len() {
         // A finding of every run needs no count.
         all if all == count => finding,
         all => {
             Finding { text: finding.text.text(format!(" (in {count} of {all} runs)")), ..finding }
         }
     };
-    found.into_iter().map(told).collect()
+    found.into_iter().map(with_count).collect()
 }
 
 /// One verdict for each job: that of the majority of runs.
 fn agreed(runs: &[&Judged]) -> Vec<Verdict> {
     let jobs =
         distinct(runs.iter().flat_map(|run| &run.verdicts).map(|verdict| verdict.job.as_str()));
-    let of = |job: &str| {
+    let verdicts_on = |job: &str| {
         let all = runs.iter().flat_map(|run| &run.verdicts);
         all.filter(|verdict| verdict.job == job).collect::<Vec<_>>()
     };
-    jobs.into_iter().filter_map(|job| common(&of(job))).collect()
+    jobs.into_iter().filter_map(|job| common(&verdicts_on(job))).collect()
 }
 
 /// The verdict of the majority of runs; without a majority the limit is unknown.

@@ -412,8 +412,8 @@ fn beside_others(path: &LayerPath) -> Option<BesideOthers> {
 fn device_share(layers: &Layers, other: &OtherRequests) -> f64 {
     let ours = layers.paths.iter().filter(|path| path.device_name == other.device);
     let ours: u64 = ours.map(|path| path.device.sum.0).sum();
-    let others = layers.others.iter().filter(|it| it.device == other.device);
-    let others: u64 = others.map(|it| it.device_time.0).sum();
+    let others = layers.others.iter().filter(|one| one.device == other.device);
+    let others: u64 = others.map(|one| one.device_time.0).sum();
     other.device_time.0 as f64 / (ours + others).max(1) as f64
 }
 

@@ -15,7 +15,7 @@ use record::{Direction, Histogram, JobRecord, Medium, REQUESTS, RunRecord};
 /// requests ("GET.p99"), or to the first byte, of one kind or all ("GET.ttfb.p99", "ttfb.mean").
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measure {
-    of: Scope,
+    scope: Scope,
     name: &'static str,
 }
 
@@ -44,15 +44,15 @@ impl Measure {
     /// Parses a name. An error suggests the nearest name, or lists all.
     pub fn parse(text: &str) -> Result<Measure, String> {
         // Percentiles contain dots, too ("p99.9").
-        let (of, rest) = match text.split_once('.') {
+        let (scope, rest) = match text.split_once('.') {
             Some((front, rest)) => of_name(front, rest).unwrap_or((Scope::All, text)),
             None => (Scope::All, text),
         };
         let name = figures().find(|known| *known == rest).ok_or_else(|| unknown(rest))?;
-        let measure = Measure { of, name };
-        match of.has_rates() || !measure.is_rate() {
+        let measure = Measure { scope, name };
+        match scope.has_rates() || !measure.is_rate() {
             true => Ok(measure),
-            false => Err(match of {
+            false => Err(match scope {
                 Scope::Sync => {
                     format!("'{text}': synchronisations have latencies only, such as sync.p99")
                 }
@@ -63,17 +63,17 @@ impl Measure {
 
     /// All figures: of all directions together, of each one, of synchronisations, and of requests.
     pub fn every() -> Vec<Measure> {
-        let one = |of: Scope| figures().map(move |name| Measure { of, name });
+        let one = |scope: Scope| figures().map(move |name| Measure { scope, name });
         let requests =
             REQUESTS.into_iter().flat_map(|r| [Scope::Whole(r), Scope::FirstByte(Some(r))]);
         let ways = [Scope::All, Scope::Sync, Scope::FirstByte(None)].into_iter();
         let ways = ways.chain(Direction::ALL.map(Scope::One)).chain(requests);
-        ways.flat_map(one).filter(|one| one.of.has_rates() || !one.is_rate()).collect()
+        ways.flat_map(one).filter(|one| one.scope.has_rates() || !one.is_rate()).collect()
     }
 
     /// Its name, as [`Measure::parse`] reads it.
     pub fn name(&self) -> String {
-        match self.of {
+        match self.scope {
             Scope::All => self.name.into(),
             Scope::One(direction) => format!("{}.{}", direction.name(), self.name),
             Scope::Sync => format!("{SYNC}.{}", self.name),
@@ -118,7 +118,7 @@ impl Measure {
     }
 
     fn directions(&self) -> &[Direction] {
-        match &self.of {
+        match &self.scope {
             Scope::All => &Direction::ALL,
             Scope::One(direction) => std::slice::from_ref(direction),
             Scope::Sync | Scope::Whole(_) | Scope::FirstByte(_) => &[],
@@ -126,7 +126,7 @@ impl Measure {
     }
 
     fn latencies(&self, jobs: &[&JobRecord], directions: &[Direction]) -> Option<Histogram> {
-        match self.of {
+        match self.scope {
             Scope::All | Scope::One(_) => {}
             Scope::Sync => return histogram(jobs, &Operation::Sync, LatencyKind::Sync),
             Scope::Whole(request) => return exchange::times(jobs, Some(request), |one| &one.whole),
@@ -135,8 +135,9 @@ impl Measure {
             }
         }
         [LatencyKind::Response, LatencyKind::Clat, LatencyKind::Lat].into_iter().find_map(|class| {
-            let of = |direction: &Direction| histogram(jobs, &Operation::Io(*direction), class);
-            let parts: Vec<Histogram> = directions.iter().filter_map(of).collect();
+            let latencies =
+                |direction: &Direction| histogram(jobs, &Operation::Io(*direction), class);
+            let parts: Vec<Histogram> = directions.iter().filter_map(latencies).collect();
             merged(parts.iter())
         })
     }
@@ -147,8 +148,8 @@ fn rate(
     directions: &[Direction],
     amount: impl Fn(&JobRecord, Direction) -> u64,
 ) -> Option<f64> {
-    let of = |job: &&JobRecord| directions.iter().map(|d| amount(job, *d)).sum::<u64>();
-    let amount = jobs.iter().map(of).sum();
+    let amount_of = |job: &&JobRecord| directions.iter().map(|d| amount(job, *d)).sum::<u64>();
+    let amount = jobs.iter().map(amount_of).sum();
     let window = union_ns(&busy(jobs, directions));
     (amount > 0 && window > 0).then(|| per_second(amount, window))
 }
@@ -180,12 +181,12 @@ fn of_name<'a>(front: &str, rest: &'a str) -> Option<(Scope, &'a str)> {
         });
     }
     let direction = Direction::ALL.into_iter().find(|direction| direction.name() == front);
-    let of = direction.map(Scope::One).or(match front {
+    let scope = direction.map(Scope::One).or(match front {
         SYNC => Some(Scope::Sync),
         FIRST_BYTE => Some(Scope::FirstByte(None)),
         _ => None,
     });
-    Some((of?, rest))
+    Some((scope?, rest))
 }
 
 fn unknown(name: &str) -> String {
@@ -206,20 +207,21 @@ mod tests {
     use super::*;
     use crate::checks::testing::{LATENCY, asking, job, record};
 
-    fn of(name: &str, run: &RunRecord) -> Option<f64> {
+    fn value(name: &str, run: &RunRecord) -> Option<f64> {
         Measure::parse(name).unwrap().value(run)
     }
 
     #[test]
     fn figures_are_of_all_directions_or_of_one() {
         let run = record(vec![job("a", Direction::Read, 10), job("b", Direction::Write, 10)]);
-        let [reads, writes] = [of("read.iops", &run).unwrap(), of("write.iops", &run).unwrap()];
+        let [reads, writes] =
+            [value("read.iops", &run).unwrap(), value("write.iops", &run).unwrap()];
         assert_eq!(reads, run.jobs[0].results.read.ios as f64 / 10.0);
-        assert_eq!(of("iops", &run), Some(reads + writes));
-        assert_eq!(of("trim.iops", &run), None, "nothing was trimmed");
-        assert_eq!(of("sync.mean", &run), None, "nothing was synchronised");
+        assert_eq!(value("iops", &run), Some(reads + writes));
+        assert_eq!(value("trim.iops", &run), None, "nothing was trimmed");
+        assert_eq!(value("sync.mean", &run), None, "nothing was synchronised");
         let all = run.jobs[0].results.read.latency.clat.as_ref().unwrap();
-        assert_eq!(of("read.p50", &run), Some(all.percentile(50.0) as f64));
+        assert_eq!(value("read.p50", &run), Some(all.percentile(50.0) as f64));
     }
 
     #[test]
@@ -237,14 +239,14 @@ mod tests {
     fn requests_have_latencies_whole_and_to_the_first_byte() {
         let run = asking("GET", 100, 0);
         let near = |name: &str, expected: u64| {
-            let value = of(name, &run).unwrap();
+            let value = value(name, &run).unwrap();
             assert!((value / expected as f64 - 1.0).abs() < 0.01, "{name}: {value}");
         };
         near("get.ttfb.p99", LATENCY / 2);
         near("ttfb.mean", LATENCY / 2);
         near("GET.p50", LATENCY);
-        assert_eq!(of("PUT.ttfb.p99", &run), None, "nothing was put");
-        assert_eq!(of("ttfb.p99", &record(vec![job("a", Direction::Read, 1)])), None);
+        assert_eq!(value("PUT.ttfb.p99", &run), None, "nothing was put");
+        assert_eq!(value("ttfb.p99", &record(vec![job("a", Direction::Read, 1)])), None);
     }
 
     #[test]

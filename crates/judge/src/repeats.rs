@@ -119,13 +119,13 @@ fn latency_values(latency: &Histogram) -> Values {
 }
 
 fn figures(rounds: &[Values], seed: u64) -> Vec<RepeatedFigure> {
-    let of = |name: &str| -> Option<Vec<f64>> {
+    let values_of = |name: &str| -> Option<Vec<f64>> {
         let value = |values: &Values| Some(values.iter().find(|(n, ..)| *n == name)?.2);
         rounds.iter().map(value).collect()
     };
     let Some(first) = rounds.first() else { return Vec::new() };
     let figure = |(name, unit, _): &(&'static str, &'static str, f64)| {
-        Some(RepeatedFigure { name, unit, summary: summary(&of(name)?, seed) })
+        Some(RepeatedFigure { name, unit, summary: summary(&values_of(name)?, seed) })
     };
     first.iter().filter_map(figure).collect()
 }

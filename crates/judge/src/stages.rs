@@ -18,9 +18,9 @@ pub struct Stage<'a> {
 
 impl Stage<'_> {
     fn ios(&self) -> u64 {
-        let of =
+        let ios =
             |job: &&JobRecord| self.directions.iter().map(|d| job.results[*d].ios).sum::<u64>();
-        self.jobs.iter().map(of).sum()
+        self.jobs.iter().map(ios).sum()
     }
 }
 
@@ -120,7 +120,7 @@ mod tests {
         job
     }
 
-    fn of(name: &str, run: &RunRecord) -> Option<f64> {
+    fn value(name: &str, run: &RunRecord) -> Option<f64> {
         Measure::parse(name).unwrap().value(run)
     }
 
@@ -128,17 +128,17 @@ mod tests {
     fn jobs_in_turn_are_not_added_up() {
         let (read, write) = (job("a", Direction::Read, 10), job("b", Direction::Write, 10));
         let together = record(vec![read.clone(), write.clone()]);
-        assert_eq!(of("iops", &together), Some(2.0 * IOPS as f64));
+        assert_eq!(value("iops", &together), Some(2.0 * IOPS as f64));
         assert_eq!((main_stage(&together).number, main_stage(&together).count), (1, 1));
         let in_turn = record(vec![read.clone(), later(write, 11, 3)]);
-        assert_eq!(of("iops", &in_turn), Some(3.0 * IOPS as f64), "the one with the most I/Os");
-        assert_eq!(of("read.iops", &in_turn), Some(IOPS as f64));
+        assert_eq!(value("iops", &in_turn), Some(3.0 * IOPS as f64), "the one with the most I/Os");
+        assert_eq!(value("read.iops", &in_turn), Some(IOPS as f64));
         let stage = main_stage(&in_turn);
         assert_eq!((stage.number, stage.count, stage.jobs[0].name.as_str()), (2, 2, "b"));
         assert_eq!(stage.directions, [Direction::Write]);
         // Of as large ones the first is taken.
         let same = record(vec![read.clone(), later(read, 11, 1)]);
-        assert_eq!((of("iops", &same), main_stage(&same).number), (Some(IOPS as f64), 1));
+        assert_eq!((value("iops", &same), main_stage(&same).number), (Some(IOPS as f64), 1));
     }
 
     #[test]
@@ -149,7 +149,7 @@ mod tests {
         check.results[Direction::Read].runtime = Nanos(4 * SECOND);
         check.results[Direction::Write].runtime = Nanos(5 * SECOND);
         let run = record(vec![check.clone()]);
-        assert_eq!(of("iops", &run), Some(2.0 * IOPS as f64), "10 s of I/Os in 5 s of writing");
+        assert_eq!(value("iops", &run), Some(2.0 * IOPS as f64), "10 s of I/Os in 5 s of writing");
         let stage = main_stage(&run);
         assert_eq!((stage.directions, stage.number, stage.count), (vec![Direction::Write], 1, 2));
         // A mixed job reads and writes at once.
@@ -163,10 +163,10 @@ mod tests {
         let mut run = crate::checks::testing::asking("DELETE", 100, 0);
         let job = &mut run.jobs[0];
         job.results[Direction::Trim] = std::mem::take(&mut job.results[Direction::Read]);
-        assert!(of("iops", &run).is_some());
-        assert_eq!(of("bandwidth", &run), None);
+        assert!(value("iops", &run).is_some());
+        assert_eq!(value("bandwidth", &run), None);
         let listed = crate::checks::testing::asking("LIST", 100, 0);
-        assert_eq!(of("bandwidth", &listed), None);
-        assert!(of("bandwidth", &crate::checks::testing::asking("GET", 100, 0)).is_some());
+        assert_eq!(value("bandwidth", &listed), None);
+        assert!(value("bandwidth", &crate::checks::testing::asking("GET", 100, 0)).is_some());
     }
 }

@@ -150,7 +150,7 @@ fn operations(member: &RepeatedJob) -> Vec<(Operation, LatencyKind)> {
 /// The curve of every job of a set in each direction that recorded latencies.
 pub fn latency_curves(set: &RecordSet) -> Vec<LatencyCurve> {
     let cases: Vec<Case> = set.runs.iter().map(Case::from_record).collect();
-    let of = |member: &RepeatedJob| -> Vec<LatencyCurve> {
+    let curves = |member: &RepeatedJob| -> Vec<LatencyCurve> {
         let all: Vec<&JobRecord> = member.runs.iter().flatten().copied().collect();
         let curve = |(operation, class): (Operation, LatencyKind)| {
             let histogram = histogram(&all, &operation, class)?;
@@ -166,7 +166,7 @@ pub fn latency_curves(set: &RecordSet) -> Vec<LatencyCurve> {
         };
         operations(member).into_iter().filter_map(curve).collect()
     };
-    repeated_jobs(&cases).iter().flat_map(of).collect()
+    repeated_jobs(&cases).iter().flat_map(curves).collect()
 }
 
 /// The largest percentile that `count` values support: one of them is beyond it with enough

@@ -88,8 +88,8 @@ pub struct TailShare {
 /// The tails of all jobs that have one.
 pub fn tails(record: &RunRecord) -> Vec<Tail> {
     let case = Case::from_record(record);
-    let of = |part| Direction::ALL.into_iter().map(move |d| (part, d));
-    case.parts.iter().flat_map(of).filter_map(|(part, d)| tail(&case, part, d)).collect()
+    let directions = |part| Direction::ALL.into_iter().map(move |d| (part, d));
+    case.parts.iter().flat_map(directions).filter_map(|(part, d)| tail(&case, part, d)).collect()
 }
 
 /// One step of a job.
@@ -191,7 +191,7 @@ impl DeviceWork {
 }
 
 fn devices(case: &Case, part: &Part, burst: &[Step], step: Nanos) -> Vec<TailDevice> {
-    let of = |name: &str| {
+    let device = |name: &str| {
         let whole = DeviceWork::between(case, name, part.from, part.to)?;
         let mut slow = DeviceWork::default();
         for one in burst {
@@ -213,7 +213,7 @@ fn devices(case: &Case, part: &Part, burst: &[Step], step: Nanos) -> Vec<TailDev
             others_otherwise: rest.others(),
         })
     };
-    case.disks_of(part).iter().filter_map(|disk| of(&disk.name)).collect()
+    case.disks_of(part).iter().filter_map(|disk| device(&disk.name)).collect()
 }
 
 /// The share that each job has in the tail of all jobs together, by direction; empty where one job alone

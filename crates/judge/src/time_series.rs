@@ -305,7 +305,7 @@ pub fn device_traffic(record: &RunRecord) -> Vec<DeviceTraffic> {
     let to = case.parts.iter().map(|part| part.to).max().unwrap_or(Nanos(0));
     let devices = case.parts.iter().flat_map(|part| case.disks_of(part));
     let names = distinct(devices.map(|device| device.name.as_str()));
-    let of = |name: &str| {
+    let traffic = |name: &str| {
         let used = case.device_use_in(name, from, to)?;
         Some(DeviceTraffic {
             device: name.to_owned(),
@@ -315,7 +315,7 @@ pub fn device_traffic(record: &RunRecord) -> Vec<DeviceTraffic> {
             written: used.counters.write_bytes,
         })
     };
-    names.into_iter().filter_map(of).collect()
+    names.into_iter().filter_map(traffic).collect()
 }
 
 #[cfg(test)]

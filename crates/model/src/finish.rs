@@ -251,14 +251,15 @@ fn windows(side: &Side, loads: &Windows, length: u64) -> Vec<Window> {
         seen.merge(&load.distinct);
         let from = index as f64 * width;
         let seconds = width.min((all - from).max(1e-9));
-        let of = |kind: StepKind| {
+        let steps_and_bytes = |kind: StepKind| {
             let steps = load
                 .steps
                 .iter()
                 .filter(move |(step, _)| side.steps[**step as usize].key.kind == kind);
             steps.fold((0, 0), |(ios, bytes), (_, (n, b))| (ios + n, bytes + b))
         };
-        let ((reads, read), (writes, written)) = (of(StepKind::Read), of(StepKind::Write));
+        let ((reads, read), (writes, written)) =
+            (steps_and_bytes(StepKind::Read), steps_and_bytes(StepKind::Write));
         windows.push(Window {
             from,
             seconds,

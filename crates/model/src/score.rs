@@ -181,7 +181,7 @@ impl Scorer<'_> {
     }
 
     fn counts(&mut self, property: &'static str, a: &Counts, b: &Counts, advice: &'static str) {
-        let said = [a, b].map(|counts| {
+        let shown = [a, b].map(|counts| {
             counts.mode().map_or("none".into(), |(size, share)| {
                 format!("{} ({})", record::human::size(size as f64), record::human::percent(share))
             })
@@ -192,7 +192,7 @@ impl Scorer<'_> {
             let (a, b) = (resampled(a, fa, random), resampled(b, fb, random));
             total_variation(&a, &b)
         });
-        self.push(property, total_variation(a, b), ends, said, advice);
+        self.push(property, total_variation(a, b), ends, shown, advice);
     }
 
     fn times(
@@ -207,7 +207,7 @@ impl Scorer<'_> {
         }
         // Between two I/Os a benchmark needs some microseconds itself.
         let same = if property == "pauses" { 10_000.0 } else { 1000.0 };
-        let said = [a, b].map(|times| {
+        let shown = [a, b].map(|times| {
             format!(
                 "{} (p99 {})",
                 record::human::time(times.quantile(0.5)),
@@ -221,7 +221,7 @@ impl Scorer<'_> {
             let b = b.recounted(|n| poisson(n as f64 * fb, random));
             quantile_distance(&a, &b, same)
         });
-        self.push(property, quantile_distance(a, b, same), ends, said, advice);
+        self.push(property, quantile_distance(a, b, same), ends, shown, advice);
     }
 
     /// `of` counts the I/Os that are meant and the others.
@@ -236,8 +236,8 @@ impl Scorer<'_> {
                 |at: usize| share(counts[at].map(|n| poisson(n as f64 * weights[at], random)));
             (again(0) - again(1)).abs()
         });
-        let said = [a, b].map(record::human::percent);
-        self.push(property, (a - b).abs(), ends, said, advice);
+        let shown = [a, b].map(record::human::percent);
+        self.push(property, (a - b).abs(), ends, shown, advice);
     }
 
     fn locality(&mut self) {
@@ -255,7 +255,7 @@ impl Scorer<'_> {
         let distance = largest(&distances);
         // Of equal differences the smallest cache is stated.
         let at = distances.iter().position(|one| *one >= distance).unwrap_or(0);
-        let said = [a[at], b[at]].map(|hits| {
+        let shown = [a[at], b[at]].map(|hits| {
             let cache = record::human::size((crate::builder::BLOCK << (at + 6)) as f64);
             format!("{} hits in {cache}", record::human::percent(hits))
         });
@@ -272,7 +272,7 @@ impl Scorer<'_> {
         };
         let ends = interval(|| largest(&apart(&again(models[0]), &again(models[1]))));
         let advice = "use the model file: it draws reuse as it was seen; or make the files as large as they were";
-        self.push("locality", distance, ends, said, advice);
+        self.push("locality", distance, ends, shown, advice);
     }
 
     /// The largest difference of the shares of time up to each number of outstanding I/Os.
@@ -288,11 +288,11 @@ impl Scorer<'_> {
         };
         let ends = interval(|| ks_distance(&again(a), &again(b)));
         let distance = ks_distance(a, b);
-        let said = [self.traced, self.run]
+        let shown = [self.traced, self.run]
             .map(|model| format!("{:.2} while busy", model.outstanding_mean));
         let advice =
             "threads wait for other things than storage: use the model file, or more or fewer jobs";
-        self.push("outstanding I/Os", distance, ends, said, advice);
+        self.push("outstanding I/Os", distance, ends, shown, advice);
     }
 
     fn syncs(&mut self) {
@@ -313,9 +313,9 @@ impl Scorer<'_> {
                 |at: usize| cadence(counts[at].map(|n| poisson(n as f64 * weights[at], random)));
             lacking(again(0), again(1))
         });
-        let said = [a, b].map(|each| format!("{each:.3} for each write"));
+        let shown = [a, b].map(|each| format!("{each:.3} for each write"));
         let advice = "set fsync, fdatasync or sync=dsync as the trace has it";
-        self.push("durability", lacking(a, b), ends, said, advice);
+        self.push("durability", lacking(a, b), ends, shown, advice);
     }
 
     /// The share of the bytes read that no device read, from windows of both levels, which are resampled.
@@ -342,8 +342,8 @@ impl Scorer<'_> {
             let [a, b] = read.each_ref().map(|levels| share(levels.each_ref().map(&mut drawn)));
             (a - b).abs()
         });
-        let said = [a, b].map(record::human::percent);
-        self.push("page cache hits", (a - b).abs(), ends, said, CACHE);
+        let shown = [a, b].map(record::human::percent);
+        self.push("page cache hits", (a - b).abs(), ends, shown, CACHE);
     }
 
     /// Rates by windows, which are resampled.

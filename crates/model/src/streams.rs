@@ -118,8 +118,8 @@ fn grouped(side: &Side) -> Vec<Group> {
 
 fn stream(builder: &Builder, side: &Side, group: &Group) -> Stream {
     let steps: Vec<&Step> = group.steps.iter().map(|step| &side.steps[*step]).collect();
-    let of = |kind: StepKind| steps.iter().copied().filter(move |step| step.key.kind == kind);
-    let sum = |kind: StepKind, what: fn(&Step) -> u64| of(kind).map(what).sum::<u64>();
+    let of_kind = |kind: StepKind| steps.iter().copied().filter(move |step| step.key.kind == kind);
+    let sum = |kind: StepKind, what: fn(&Step) -> u64| of_kind(kind).map(what).sum::<u64>();
     let (reads, writes) = (sum(StepKind::Read, |s| s.ios), sum(StepKind::Write, |s| s.ios));
     let bytes = sum(StepKind::Read, |s| s.bytes) + sum(StepKind::Write, |s| s.bytes);
     let class = &side.threads.classes[group.threads as usize];
@@ -148,8 +148,8 @@ fn stream(builder: &Builder, side: &Side, group: &Group) -> Stream {
         bytes,
         iops: (reads + writes) as f64 / seconds.max(1e-9),
         share: (reads + writes) as f64 / side.ios().max(1) as f64,
-        read_sizes: sizes(of(StepKind::Read)),
-        write_sizes: sizes(of(StepKind::Write)),
+        read_sizes: sizes(of_kind(StepKind::Read)),
+        write_sizes: sizes(of_kind(StepKind::Write)),
         sequential: share(|step| step.sequential),
         run_mean: ios / starts.max(1) as f64,
         stride: main.and_then(|step| step.stride()),
@@ -163,10 +163,10 @@ fn stream(builder: &Builder, side: &Side, group: &Group) -> Stream {
         think: think(&moving, class.cpu_known),
         depth: depth_of_one(class),
         direct: share(|step| step.direct),
-        dsync: of(StepKind::Write).map(|step| step.dsync).sum::<u64>() as f64
+        dsync: of_kind(StepKind::Write).map(|step| step.dsync).sum::<u64>() as f64
             / writes.max(1) as f64,
-        read_latency_ns: latency(of(StepKind::Read)).mean(),
-        write_latency_ns: latency(of(StepKind::Write)).mean(),
+        read_latency_ns: latency(of_kind(StepKind::Read)).mean(),
+        write_latency_ns: latency(of_kind(StepKind::Write)).mean(),
         writes_per_sync: writes_per(syncs),
         datasync: sum(StepKind::Fdatasync, |s| s.ios) * 2 > syncs,
         writes_per_range_sync: writes_per(sum(StepKind::SyncRange, |s| s.ios)),

@@ -86,9 +86,9 @@ impl<'a> Files<'a> {
         }
         if let Some((path, length)) = too_small {
             let min = human(cx.blocks.min);
-            let told = matches!(cx.job.target.size, Some(Size::Bytes(size))
+            let is_known_problem = matches!(cx.job.target.size, Some(Size::Bytes(size))
                 if (1..cx.blocks.min).contains(&size.0));
-            if files.is_empty() && !told {
+            if files.is_empty() && !is_known_problem {
                 let what = format!("{} of {path} hold no block of {min}", human(length));
                 let cure = "give a larger size, fewer files or a smaller block";
                 diagnostics.ending(Errno::Invalid).refuse(cx.job, "size", what, cure);

@@ -363,13 +363,13 @@ fn direct_unit(
     }
     let device = device(facts, path);
     let unit = target.direct_unit(device)?;
-    let whose = match device {
+    let owner = match device {
         Some(device) if device.logical_block.0 == unit => {
             format!("the logical block of {}", device.name)
         }
         _ => format!("what O_DIRECT on {path} needs"),
     };
-    Some((unit, whose))
+    Some((unit, owner))
 }
 
 /// O_DIRECT requires whole logical blocks and a filesystem that supports it. Oracle: both fail at
@@ -382,9 +382,9 @@ pub(crate) fn check_direct(
     facts: &Facts,
     diagnostics: &mut Diagnostics,
 ) {
-    let Some((unit, whose)) = direct_unit(job, path, facts, diagnostics) else { return };
+    let Some((unit, owner)) = direct_unit(job, path, facts, diagnostics) else { return };
     let refuse = |diagnostics: &mut Diagnostics, option: &str, value: u64| {
-        let what = format!("{value} is not a multiple of {unit}, {whose}");
+        let what = format!("{value} is not a multiple of {unit}, {owner}");
         let cure = Remedy::from(format!("give a multiple of {}", human(unit))).or(drop(["direct"]));
         diagnostics.ending(Errno::Invalid).refuse(job, option, what, cure);
     };
@@ -408,11 +408,11 @@ pub(crate) fn check_direct_grain(
     facts: &Facts,
     diagnostics: &mut Diagnostics,
 ) {
-    let Some((unit, whose)) = direct_unit(job, path, facts, diagnostics) else { return };
+    let Some((unit, owner)) = direct_unit(job, path, facts, diagnostics) else { return };
     if grain < unit {
         let what = format!(
             "offsets and lengths of the log are multiples of no more than {grain}, and {unit} is \
-             {whose}"
+             {owner}"
         );
         let cure =
             drop(["direct"]).or(set("replay_align", unit).ending("where only offsets are off"));

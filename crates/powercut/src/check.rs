@@ -371,8 +371,8 @@ fn judge(promise: &Promise, session: &Session, stream: &Stream, state: &SlotStat
         bad: state.bad.clone(),
         found_generation: state.old,
         found_offset: state.elsewhere.map(|(id, offset)| {
-            let of = session.streams.iter().find(|stream| stream.id == id);
-            of.map_or(0, |stream| stream.start) + offset
+            let stream = session.streams.iter().find(|stream| stream.id == id);
+            stream.map_or(0, |stream| stream.start) + offset
         }),
         spoiled: state.spoiled,
         reordered: false,

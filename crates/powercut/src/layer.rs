@@ -68,11 +68,11 @@ fn of_settings(target: &TargetIdentity) -> Vec<String> {
 /// What the classes that lost and those that did not suggest.
 fn of_pattern(checked: &Checked, broken: &[&ClassResult]) -> Option<String> {
     let is_kept = |through: bool| {
-        let mut of = checked.classes.iter().filter(|c| {
+        let mut classes = checked.classes.iter().filter(|c| {
             c.class.promises() && c.class.is_write_through() == through && c.checked() > 0
         });
-        let first = of.next();
-        first.is_some_and(|class| class.broken() == 0) && of.all(|class| class.broken() == 0)
+        let first = classes.next();
+        first.is_some_and(|class| class.broken() == 0) && classes.all(|class| class.broken() == 0)
     };
     let sum = |count: fn(&ClassResult) -> u64| broken.iter().map(|class| count(class)).sum::<u64>();
     let text = match () {

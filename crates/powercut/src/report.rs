@@ -50,7 +50,7 @@ impl Report<'_> {
     }
 
     fn rates(&self) -> Vec<ClassRates> {
-        let of = |class: Class| {
+        let rate = |class: Class| {
             let cuts = self.history.iter().filter(|checked| checked.is_cut);
             let found =
                 cuts.flat_map(|checked| checked.classes.iter().filter(|c| c.class == class));
@@ -60,7 +60,7 @@ impl Report<'_> {
             let bad = found.iter().filter(|c| c.broken() > 0).count();
             ClassRates { class, promises, cuts: Rate::new(bad as u64, found.len() as u64) }
         };
-        let rates = self.checked.classes.iter().map(|class| of(class.class));
+        let rates = self.checked.classes.iter().map(|class| rate(class.class));
         rates.filter(|rates| rates.cuts.trials > 0).collect()
     }
 

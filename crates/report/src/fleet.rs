@@ -150,7 +150,7 @@ fn table(fleet: &Fleet, number: u32, named: Option<u32>) -> RankTable {
         shown.sort_by_key(|(rank, _)| rank.rank);
     }
     let window = fleet.windows.iter().find(|window| window.group == number);
-    let window = window.map_or((0.0, 0), |it| ((it.end - it.start).seconds(), it.start.0));
+    let window = window.map_or((0.0, 0), |span| ((span.end - span.start).seconds(), span.start.0));
     let more = fleet.ranks.len() - shown.len();
     let rows = shown.into_iter().map(|(rank, group)| row(rank, group, window)).collect();
     RankTable { group: named, rows, more }

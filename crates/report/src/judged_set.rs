@@ -29,16 +29,16 @@ impl JudgedSet {
     /// Judges the runs of a set.
     pub fn new(name: &str, set: RecordSet) -> JudgedSet {
         let source = Source::new(name, name, set.clone());
-        JudgedSet::new(name, set, source)
+        JudgedSet::with_source(name, set, source)
     }
 
     /// Judges the runs of a sweep of this design.
     pub fn of_sweep(name: &str, design: &Design, set: RecordSet) -> JudgedSet {
         let source = Source::of_sweep(name, name, design, set.clone());
-        JudgedSet::new(name, set, source)
+        JudgedSet::with_source(name, set, source)
     }
 
-    fn new(name: &str, mut set: RecordSet, source: Source) -> JudgedSet {
+    fn with_source(name: &str, mut set: RecordSet, source: Source) -> JudgedSet {
         let prepared = sort_by_values(&mut set, &source);
         let judged: Vec<Judged> = set.runs.iter().map(judge::judge).collect();
         let together = judge_set(&set, &judged);
@@ -75,11 +75,11 @@ fn sort_by_values(set: &mut RecordSet, source: &Source) -> usize {
     }
     let place = |run: &RunRecord| -> Vec<usize> {
         let at = run.cell.as_ref().map_or(&[][..], |cell| &cell.at);
-        let of = |dimension: &suite::grid::Dimension| {
+        let place = |dimension: &suite::grid::Dimension| {
             let own = at.iter().find(|own| own.dimension == dimension.name)?;
             dimension.values.iter().position(|value| value.text == own.value)
         };
-        source.dimensions.iter().map(|dimension| of(dimension).unwrap_or(usize::MAX)).collect()
+        source.dimensions.iter().map(|dimension| place(dimension).unwrap_or(usize::MAX)).collect()
     };
     let mut placed: Vec<(Vec<usize>, RunRecord)> =
         source.set.runs.iter().map(place).zip(std::mem::take(&mut set.runs)).collect();

@@ -49,8 +49,8 @@ pub fn picture(sources: &[Source], request: &Request) -> Result<DrawnPlot, Strin
     };
     let dimensions = common(sources)?;
     let shape = shape(&dimensions, sources.len(), request)?;
-    let of = |source: &Source| Grid::over(&source.set, &measure, own(source, &dimensions));
-    let grids: Vec<Grid> = sources.iter().map(of).collect();
+    let grid = |source: &Source| Grid::over(&source.set, &measure, own(source, &dimensions));
+    let grids: Vec<Grid> = sources.iter().map(grid).collect();
     let names: Vec<String> = sources.iter().map(|source| source.name.clone()).collect();
     let plot = PlotContent { dimensions, shape, names, grids };
     let points: Vec<Point> =

@@ -49,33 +49,33 @@ struct Column {
     right: bool,
     priority: u8,
     least: usize,
-    of: fn(&RunRow) -> String,
+    text: fn(&RunRow) -> String,
 }
 
 const COLUMNS: [Column; 11] = [
-    Column { head: "run", right: false, priority: 9, least: 8, of: |run| run.id.clone() },
-    Column { head: "when", right: false, priority: 8, least: 16, of: when },
-    Column { head: "kind", right: false, priority: 3, least: 6, of: kind },
-    Column { head: "host", right: false, priority: 0, least: 6, of: |run| run.host.clone() },
-    Column { head: "job", right: false, priority: 7, least: 8, of: |run| run.job.clone() },
-    Column { head: "device", right: false, priority: 1, least: 5, of: |run| run.device.clone() },
-    Column { head: "what", right: false, priority: 5, least: 12, of: |run| run.what.clone() },
+    Column { head: "run", right: false, priority: 9, least: 8, text: |run| run.id.clone() },
+    Column { head: "when", right: false, priority: 8, least: 16, text: when },
+    Column { head: "kind", right: false, priority: 3, least: 6, text: kind },
+    Column { head: "host", right: false, priority: 0, least: 6, text: |run| run.host.clone() },
+    Column { head: "job", right: false, priority: 7, least: 8, text: |run| run.job.clone() },
+    Column { head: "device", right: false, priority: 1, least: 5, text: |run| run.device.clone() },
+    Column { head: "what", right: false, priority: 5, least: 12, text: |run| run.what.clone() },
     Column {
         head: "IOPS",
         right: true,
         priority: 7,
         least: 5,
-        of: |run| number(run.iops, human::count),
+        text: |run| number(run.iops, human::count),
     },
-    Column { head: "MiB/s", right: true, priority: 4, least: 5, of: bandwidth },
+    Column { head: "MiB/s", right: true, priority: 4, least: 5, text: bandwidth },
     Column {
         head: "p99",
         right: true,
         priority: 6,
         least: 6,
-        of: |run| number(run.p99_ns, human::time),
+        text: |run| number(run.p99_ns, human::time),
     },
-    Column { head: "limit", right: false, priority: 6, least: 6, of: verdict },
+    Column { head: "limit", right: false, priority: 6, least: 6, text: verdict },
 ];
 
 fn when(run: &RunRow) -> String {
@@ -118,7 +118,7 @@ fn verdict(run: &RunRow) -> String {
 pub fn list(runs: &[RunRow], style: &Style) -> String {
     let cells: Vec<Vec<String>> = COLUMNS
         .iter()
-        .map(|column| runs.iter().map(|run| printable(&(column.of)(run))).collect())
+        .map(|column| runs.iter().map(|run| printable(&(column.text)(run))).collect())
         .collect();
     let shown = Widths::fitting(&cells, style.width);
     let head: Vec<String> = shown
@@ -221,12 +221,12 @@ pub fn together(id: &str, runs: &[(RunRow, String)]) -> RunRow {
         return RunRow::default();
     };
     let repeat = runs.iter().all(|(_, cell)| *cell == runs[0].1);
-    let median = |of: fn(&RunRow) -> Option<f64>| {
-        let values: Vec<f64> = runs.iter().filter_map(|(run, _)| of(run)).collect();
+    let median = |figure: fn(&RunRow) -> Option<f64>| {
+        let values: Vec<f64> = runs.iter().filter_map(|(run, _)| figure(run)).collect();
         (repeat && !values.is_empty()).then(|| judge::stats::median(&values))
     };
-    let common = |of: fn(&RunRow) -> &String| {
-        let all = runs.iter().map(|(run, _)| of(run)).filter(|text| !text.is_empty());
+    let common = |figure: fn(&RunRow) -> &String| {
+        let all = runs.iter().map(|(run, _)| figure(run)).filter(|text| !text.is_empty());
         match all.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>()[..] {
             [] => String::new(),
             [only] => only.clone(),
@@ -236,7 +236,7 @@ pub fn together(id: &str, runs: &[(RunRow, String)]) -> RunRow {
     let mut tags: Vec<String> = runs.iter().flat_map(|(run, _)| run.tags.clone()).collect();
     tags.sort();
     tags.dedup();
-    let sum = |of: fn(&RunRow) -> u32| runs.iter().map(|(run, _)| of(run)).sum();
+    let sum = |figure: fn(&RunRow) -> u32| runs.iter().map(|(run, _)| figure(run)).sum();
     RunRow {
         id: id.to_owned(),
         runs: runs.len(),

@@ -107,9 +107,9 @@ fn scaling_line(scaling: &Scaling) -> String {
         true => format!("{value:.0}"),
         false => "any number".to_owned(),
     };
-    let of = &scaling.dimension;
+    let dimension = &scaling.dimension;
     let mut line = format!(
-        "{at}{}: {:.0} {of} reach {:.0} % of {:.0} times one ({}). ",
+        "{at}{}: {:.0} {dimension} reach {:.0} % of {:.0} times one ({}). ",
         scaling.figure,
         scaling.largest,
         scaling.efficiency * 100.0,
@@ -123,9 +123,11 @@ fn scaling_line(scaling: &Scaling) -> String {
     );
     line += &match (scaling.peak, scaling.most) {
         (Some(peak), Some(most)) => {
-            format!("The most is at {of}={}: {}. ", shown(peak, &whole), shown(most, &rate))
+            format!("The most is at {dimension}={}: {}. ", shown(peak, &whole), shown(most, &rate))
         }
-        (None, Some(most)) => format!("No number of {of} has more than {}. ", shown(most, &rate)),
+        (None, Some(most)) => {
+            format!("No number of {dimension} has more than {}. ", shown(most, &rate))
+        }
         _ => "No limit is seen. ".to_owned(),
     };
     let deviation = format!("{:.0} %", scaling.deviation * 100.0);

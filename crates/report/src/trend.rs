@@ -213,11 +213,11 @@ fn time_axis(runs: &[Run]) -> Axis {
     let only = runs.first().map(day).filter(|first| runs.iter().all(|run| day(run) == *first));
     let clock =
         |run: &Run, second| date::time_of_day(run.started_unix_ms, run.utc_offset_seconds, second);
-    let told: Vec<&Run> = runs.iter().step_by(every).collect();
+    let labelled: Vec<&Run> = runs.iter().step_by(every).collect();
     let same_minute = |pair: &[&Run]| {
         day(pair[0]) == day(pair[1]) && clock(pair[0], false) == clock(pair[1], false)
     };
-    let to_the_second = told.windows(2).any(same_minute);
+    let to_the_second = labelled.windows(2).any(same_minute);
     let text = |index: usize, run: &Run| {
         if !index.is_multiple_of(every) {
             return String::new();

@@ -37,20 +37,20 @@ impl Estimated {
 /// The interval comes from the difference of the means of the logarithms, with the interval
 /// of each (MOVER: Donner and Zou, "Closed-form confidence intervals for functions
 /// of the normal mean and standard deviation", Statistical Methods in Medical Research 21, 2012).
-pub(crate) fn ratio(values: &[f64], of: &[f64], seed: u64) -> Option<Estimated> {
-    if values.is_empty() || of.is_empty() {
+pub(crate) fn ratio(values: &[f64], reference: &[f64], seed: u64) -> Option<Estimated> {
+    if values.is_empty() || reference.is_empty() {
         return None;
     }
-    let base = summary(of, seed).mean.value;
+    let base = summary(reference, seed).mean.value;
     let value = (base > 0.0).then(|| summary(values, seed).mean.value / base)?;
-    if !values.iter().chain(of).all(|value| *value > 0.0) {
+    if !values.iter().chain(reference).all(|value| *value > 0.0) {
         return Estimated::unbounded(value);
     }
     let logarithm = |all: &[f64]| {
         let all: Vec<f64> = all.iter().map(|value| value.ln()).collect();
         summary(&all, seed).mean
     };
-    let (new, old) = (logarithm(values), logarithm(of));
+    let (new, old) = (logarithm(values), logarithm(reference));
     let difference = new.value - old.value;
     let low = difference - (new.value - new.low).hypot(old.high - old.value);
     let high = difference + (new.high - new.value).hypot(old.value - old.low);

@@ -68,10 +68,10 @@ pub(crate) fn run(program: &str, arguments: &[&str], journal: &Journal) -> Resul
     if output.status.success() {
         return Ok(());
     }
-    let said = [output.stdout, output.stderr].map(|s| String::from_utf8_lossy(&s).into_owned());
-    let said = if said[1].trim().is_empty() { &said[0] } else { &said[1] };
+    let outputs = [output.stdout, output.stderr].map(|s| String::from_utf8_lossy(&s).into_owned());
+    let text = if outputs[1].trim().is_empty() { &outputs[0] } else { &outputs[1] };
     // Some programs print their usage after the error.
-    let words = said.lines().take_while(|line| !line.starts_with("Usage:"));
+    let words = text.lines().take_while(|line| !line.starts_with("Usage:"));
     let lines: Vec<&str> = words.map(str::trim).filter(|line| !line.is_empty()).collect();
     let line = [&[program], arguments].concat().join(" ");
     let why = if lines.is_empty() { output.status.to_string() } else { lines.join("; ") };

@@ -187,8 +187,8 @@ fn verify(point: &str, value: &str, holds: &[String]) -> Result<Vec<String>, Err
             "mount={value}: the kernel does not show {option} of {point}; it may be the default"
         )
     };
-    let said = missing.into_iter().filter(|option| *option != "defaults");
-    Ok(said.map(note).collect())
+    let refused = missing.into_iter().filter(|option| *option != "defaults");
+    Ok(refused.map(note).collect())
 }
 
 /// Mounts a filesystem of the user with its old options. If mount refuses them, it is mounted with

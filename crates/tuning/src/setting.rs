@@ -43,19 +43,20 @@ impl Setting {
     /// # Errors
     /// The expected syntax.
     pub fn check(self, value: &str) -> Result<(), Error> {
-        let of = |allowed: fn(char) -> bool| !value.is_empty() && value.chars().all(allowed);
+        let consists_of =
+            |allowed: fn(char) -> bool| !value.is_empty() && value.chars().all(allowed);
         let (fits, expected) = match self {
             Setting::Scheduler => (
-                of(|c| c.is_ascii_alphanumeric() || "-_".contains(c)),
+                consists_of(|c| c.is_ascii_alphanumeric() || "-_".contains(c)),
                 "the name of an I/O scheduler, such as none or mq-deadline",
             ),
             Setting::Fs => (
-                of(|c| c.is_ascii_alphanumeric() || "-_".contains(c)),
+                consists_of(|c| c.is_ascii_alphanumeric() || "-_".contains(c)),
                 "a type of filesystem, such as ext4 or xfs",
             ),
             Setting::Mount => (
                 // A leading dash would be an option of mount(8) itself.
-                of(|c| !c.is_whitespace() && !c.is_control()) && !value.starts_with('-'),
+                consists_of(|c| !c.is_whitespace() && !c.is_control()) && !value.starts_with('-'),
                 "options of mount(8), such as noatime",
             ),
             Setting::NrRequests => (number(value, 1), "a number of requests, such as 64"),

@@ -29,7 +29,7 @@ struct Kind {
 /// A figure.
 pub struct Property {
     pub name: &'static str,
-    of: fn(&Calls) -> Option<f64>,
+    figure: fn(&Calls) -> Option<f64>,
     pub show: fn(f64) -> String,
 }
 
@@ -41,33 +41,53 @@ pub const P99: usize = 2;
 pub const PROPERTIES: &[Property] = &[
     Property {
         name: "IOPS",
-        of: |calls| calls.each_second(calls.ios() as f64),
+        figure: |calls| calls.each_second(calls.ios() as f64),
         show: human::count,
     },
     Property {
         name: "bandwidth",
-        of: |calls| calls.each_second((calls.reads.bytes + calls.writes.bytes) as f64),
+        figure: |calls| calls.each_second((calls.reads.bytes + calls.writes.bytes) as f64),
         show: human::rate,
     },
-    Property { name: "p99 of all calls", of: |calls| calls.all_quantile(0.99), show: human::time },
+    Property {
+        name: "p99 of all calls",
+        figure: |calls| calls.all_quantile(0.99),
+        show: human::time,
+    },
     Property {
         name: "reads among I/Os",
-        of: |calls| ratio(calls.reads.times.len(), calls.ios()),
+        figure: |calls| ratio(calls.reads.times.len(), calls.ios()),
         show: human::percent,
     },
-    Property { name: "mean read", of: |calls| calls.reads.mean(), show: human::size },
-    Property { name: "mean write", of: |calls| calls.writes.mean(), show: human::size },
+    Property { name: "mean read", figure: |calls| calls.reads.mean(), show: human::size },
+    Property { name: "mean write", figure: |calls| calls.writes.mean(), show: human::size },
     Property {
         name: "syncs for each write",
-        of: |calls| ratio(calls.syncs.times.len(), calls.writes.times.len()),
+        figure: |calls| ratio(calls.syncs.times.len(), calls.writes.times.len()),
         show: |value| format!("{value:.3}"),
     },
-    Property { name: "p50 of reads", of: |calls| calls.reads.quantile(0.5), show: human::time },
-    Property { name: "p99 of reads", of: |calls| calls.reads.quantile(0.99), show: human::time },
-    Property { name: "p50 of writes", of: |calls| calls.writes.quantile(0.5), show: human::time },
-    Property { name: "p99 of writes", of: |calls| calls.writes.quantile(0.99), show: human::time },
-    Property { name: "p50 of syncs", of: |calls| calls.syncs.quantile(0.5), show: human::time },
-    Property { name: "p99 of syncs", of: |calls| calls.syncs.quantile(0.99), show: human::time },
+    Property { name: "p50 of reads", figure: |calls| calls.reads.quantile(0.5), show: human::time },
+    Property {
+        name: "p99 of reads",
+        figure: |calls| calls.reads.quantile(0.99),
+        show: human::time,
+    },
+    Property {
+        name: "p50 of writes",
+        figure: |calls| calls.writes.quantile(0.5),
+        show: human::time,
+    },
+    Property {
+        name: "p99 of writes",
+        figure: |calls| calls.writes.quantile(0.99),
+        show: human::time,
+    },
+    Property { name: "p50 of syncs", figure: |calls| calls.syncs.quantile(0.5), show: human::time },
+    Property {
+        name: "p99 of syncs",
+        figure: |calls| calls.syncs.quantile(0.99),
+        show: human::time,
+    },
 ];
 
 /// One figure for each of [`PROPERTIES`]; `None` if the load has no such calls.
@@ -95,7 +115,7 @@ pub fn read(path: &Path) -> Result<Figures> {
     for kind in [&mut calls.reads, &mut calls.writes, &mut calls.syncs] {
         kind.times.sort_unstable();
     }
-    Ok(PROPERTIES.iter().map(|property| (property.of)(&calls)).collect())
+    Ok(PROPERTIES.iter().map(|property| (property.figure)(&calls)).collect())
 }
 
 impl Calls {
@@ -157,11 +177,11 @@ fn ratio(part: usize, whole: usize) -> Option<f64> {
 
 /// The medians of each figure.
 pub fn medians(runs: &[Figures]) -> Figures {
-    let of = |at: usize| {
+    let median = |at: usize| {
         let all: Vec<f64> = runs.iter().filter_map(|run| run[at]).collect();
         (!all.is_empty()).then(|| middle(all))
     };
-    (0..PROPERTIES.len()).map(of).collect()
+    (0..PROPERTIES.len()).map(median).collect()
 }
 
 #[cfg(test)]
@@ -189,13 +209,14 @@ mod tests {
         }
         calls.add(&event(Operation::Write, 995_000_000, 5_000_000, 8192));
         calls.add(&event(Operation::Fsync, 2_000_000_000, 70_000_000, 0));
-        let all: Figures = PROPERTIES.iter().map(|property| (property.of)(&calls)).collect();
-        let of = |name| all[PROPERTIES.iter().position(|one| one.name == name).unwrap()].unwrap();
-        assert!((of("IOPS") - 101.0).abs() < 1e-9, "{all:?}");
-        assert_eq!((of("p50 of reads"), of("p99 of reads")), (50_000.0, 99_000.0));
-        assert_eq!((of("syncs for each write"), of("mean write")), (1.0, 8192.0));
-        assert_eq!(of("p99 of all calls"), 5_000_000.0);
-        assert!((of("reads among I/Os") - 100.0 / 101.0).abs() < 1e-9);
+        let all: Figures = PROPERTIES.iter().map(|property| (property.figure)(&calls)).collect();
+        let figure =
+            |name| all[PROPERTIES.iter().position(|one| one.name == name).unwrap()].unwrap();
+        assert!((figure("IOPS") - 101.0).abs() < 1e-9, "{all:?}");
+        assert_eq!((figure("p50 of reads"), figure("p99 of reads")), (50_000.0, 99_000.0));
+        assert_eq!((figure("syncs for each write"), figure("mean write")), (1.0, 8192.0));
+        assert_eq!(figure("p99 of all calls"), 5_000_000.0);
+        assert!((figure("reads among I/Os") - 100.0 / 101.0).abs() < 1e-9);
         assert_eq!(medians(&[all.clone(), all.clone()]), all);
         assert_eq!(Calls::default().reads.quantile(0.5), None);
     }

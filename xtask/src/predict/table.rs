@@ -95,12 +95,12 @@ fn pairs<'a>(results: &'a Results<'_>) -> Vec<Pair<'a>> {
     let mut pairs = Vec::new();
     for measured in results.measured {
         for (at, storage) in results.storages.iter().enumerate().skip(1) {
-            let multiple = |all: &[Figures], of: usize| {
-                all[at][of].unwrap_or(0.0) / all[0][of].unwrap_or(f64::NAN)
+            let multiple = |all: &[Figures], property: usize| {
+                all[at][property].unwrap_or(0.0) / all[0][property].unwrap_or(f64::NAN)
             };
-            let prediction = |of: usize| Prediction {
-                predicted: multiple(&measured.model, of),
-                actual: multiple(&measured.itself, of),
+            let prediction = |property: usize| Prediction {
+                predicted: multiple(&measured.model, property),
+                actual: multiple(&measured.itself, property),
             };
             let iops = prediction(IOPS);
             let usual = results.usual.iter();
@@ -119,8 +119,8 @@ fn pairs<'a>(results: &'a Results<'_>) -> Vec<Pair<'a>> {
 }
 
 fn totals(pairs: &[Pair<'_>]) -> String {
-    let errors = |of: fn(&Pair<'_>) -> Prediction| -> Vec<f64> {
-        pairs.iter().map(|pair| of(pair).error()).collect()
+    let errors = |prediction: fn(&Pair<'_>) -> Prediction| -> Vec<f64> {
+        pairs.iter().map(|pair| prediction(pair).error()).collect()
     };
     let (iops, p99) = (errors(|pair| pair.iops), errors(|pair| pair.p99));
     let worst = iops.iter().copied().fold(0.0, f64::max);
@@ -170,20 +170,25 @@ fn figures(Measured { workload, itself, model }: &Measured, storages: &[Storage]
     text += " |\n|---|";
     storages.iter().for_each(|_| text += "--:|--:|--:|");
     text += "\n";
-    for (of, Property { name, show, .. }) in PROPERTIES.iter().enumerate() {
-        if itself.iter().chain(model).all(|figures| figures[of].is_none()) {
+    for (property, Property { name, show, .. }) in PROPERTIES.iter().enumerate() {
+        if itself.iter().chain(model).all(|figures| figures[property].is_none()) {
             continue;
         }
         let _ = write!(text, "| {name} |");
         for (itself, model) in itself.iter().zip(model) {
             let shown = |figure: Option<f64>| figure.map_or("none".to_owned(), *show);
-            let error = match (itself[of], model[of]) {
+            let error = match (itself[property], model[property]) {
                 (Some(actual), Some(predicted)) if actual > 0.0 => {
                     percent(Prediction { predicted, actual }.error())
                 }
                 _ => String::new(),
             };
-            let _ = write!(text, " {} | {} | {error} |", shown(itself[of]), shown(model[of]));
+            let _ = write!(
+                text,
+                " {} | {} | {error} |",
+                shown(itself[property]),
+                shown(model[property])
+            );
         }
         text += "\n";
     }

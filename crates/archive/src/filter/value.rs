@@ -94,14 +94,14 @@ pub(super) fn whole_number(text: &str) -> Result<u32, String> {
 /// Start and end of a date or time, in milliseconds since 1970 UTC: "7d" is 7 days ago,
 /// "2026-11-01" a day and "2026-11-01T12:30" a minute in local time.
 pub(super) fn time_range(text: &str, now: Now) -> Result<[f64; 2], String> {
-    let of = |time: NaiveDateTime, lasts: TimeDelta| {
+    let period = |time: NaiveDateTime, lasts: TimeDelta| {
         let utc = |time: NaiveDateTime| {
             let seconds = time.and_utc().timestamp() - i64::from(now.utc_offset_seconds);
             (seconds * 1000) as f64
         };
         [utc(time), time.checked_add_signed(lasts).map_or(f64::MAX, utc)]
     };
-    let day = |date: NaiveDate| of(date.and_time(NaiveTime::MIN), TimeDelta::days(1));
+    let day = |date: NaiveDate| period(date.and_time(NaiveTime::MIN), TimeDelta::days(1));
     if let Ok(date) = NaiveDate::parse_from_str(text, "%Y-%m-%d") {
         return Ok(day(date));
     }
@@ -109,7 +109,7 @@ pub(super) fn time_range(text: &str, now: Now) -> Result<[f64; 2], String> {
         [("%Y-%m-%dT%H:%M", TimeDelta::minutes(1)), ("%Y-%m-%dT%H:%M:%S", TimeDelta::seconds(1))]
     {
         if let Ok(time) = NaiveDateTime::parse_from_str(text, form) {
-            return Ok(of(time, lasts));
+            return Ok(period(time, lasts));
         }
     }
     let today = (now.unix_ms / 1000) as i64 + i64::from(now.utc_offset_seconds);

@@ -4,7 +4,7 @@ mod captured;
 
 use super::model::{header_of, model_of, model_with};
 use crate::exit;
-use crate::output::{Output, describe, write_stderr, write_file};
+use crate::output::{Output, describe, write_file, write_stderr};
 use anyhow::{Context, Result};
 use captured::Captured;
 use clap::Args;
@@ -168,11 +168,11 @@ impl Job<'_> {
             .output()
             .context("cannot run the job")?;
         if !done.status.success() {
-            let said = String::from_utf8_lossy(&done.stderr);
+            let stderr = String::from_utf8_lossy(&done.stderr);
             return Err(Refusal::target(format!(
                 "{} cannot be run:\n{}",
                 self.name,
-                said.trim_end()
+                stderr.trim_end()
             )));
         }
         Ok(())

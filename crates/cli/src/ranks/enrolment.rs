@@ -8,7 +8,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// The filesystems of the targets: type, source and mount point, each once.
 pub fn mounts(facts: &Facts) -> Vec<String> {
     let filesystems = facts.targets.values().filter_map(|target| target.filesystem.as_ref());
-    distinct(filesystems.map(|it| format!("{} {} at {}", it.kind, it.source, it.mount_point)))
+    distinct(
+        filesystems
+            .map(|found| format!("{} {} at {}", found.kind, found.source, found.mount_point)),
+    )
 }
 
 /// The files of all workers: the path, hashed, and the end of the region. Ranks compare them to find

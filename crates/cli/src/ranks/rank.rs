@@ -58,7 +58,7 @@ impl Rank<'_> {
             clock: self.runner.host().clock_id(),
             process_space: self.runner.host().process_space(),
             process: std::process::id(),
-            files: planned.as_ref().map_or(Vec::new(), |it| enrolment::files(&it.plan)),
+            files: planned.as_ref().map_or(Vec::new(), |planned| enrolment::files(&planned.plan)),
             refusal: planned.as_ref().err().cloned(),
         };
         let orders = self.fleet.enrol(enrolment).map_err(|why| anyhow!(why))?;
@@ -95,7 +95,7 @@ impl Rank<'_> {
         observer: &mut dyn RunObserver,
     ) -> Result<RunRecord> {
         let mut shown = RankObserver::shown(self.fleet, observer);
-        let own = planned.map(|it| self.runner.execute_alone(it, invocation, &mut shown));
+        let own = planned.map(|planned| self.runner.execute_alone(planned, invocation, &mut shown));
         let origin = shown.origin();
         let own = match own.transpose() {
             Err(error) if !self.fleet.is_abandoned() => return Err(error),

@@ -45,11 +45,11 @@ fn latency(call: &IorCommand, phase: Phase, results: &[&PhaseResult]) -> Option<
     let slower = |one: [u64; 4], other: [u64; 4]| std::array::from_fn(|i| one[i].max(other[i]));
     let all = results.iter().filter_map(|result| result.latency_ns).reduce(slower)?;
     let [p50, p99, p999, most] = all.map(|ns| human::time(ns as f64));
-    let of = human::exact_size(call.transfer);
+    let transfer = human::exact_size(call.transfer);
     let highest =
         if results.len() > 1 { ", each of the repetition where it is highest" } else { "" };
     Some(format!(
-        "{} of {of} by all tasks: median {p50}, 99 % {p99}, 99.9 % {p999}, most {most}{highest}. \
+        "{} of {transfer} by all tasks: median {p50}, 99 % {p99}, 99.9 % {p999}, most {most}{highest}. \
          Latency(s) is the mean of the fastest task.",
         plural(phase)
     ))

@@ -193,8 +193,8 @@ fn microseconds(ns: u64) -> String {
 /// A line for each figure.
 fn lines(call: &IozoneCommand, figures: &[Figure], style: &Style) -> String {
     let throughput = matches!(call.mode, Mode::Throughput { .. });
-    let whose = if throughput { " of the slowest process" } else { "" };
-    let title = format!("What answered ({MARKS}), and latencies{whose} in microseconds");
+    let of_process = if throughput { " of the slowest process" } else { "" };
+    let title = format!("What answered ({MARKS}), and latencies{of_process} in microseconds");
     let mut out = format!("\n{}\n", style.bold(&style.wrap(&title, 0)));
     out += &format!(
         "{:<19}{:>9}{:>8} {:>5}{:>9}{:>9}{:>9}{:>9}\n",

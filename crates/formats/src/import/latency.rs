@@ -43,8 +43,8 @@ fn pairs<K: FromStr>(latency: Object, key: &str) -> Result<Vec<(K, u64)>, Import
 
 /// Every distribution of an entry that shows percentiles.
 pub(super) fn tables(entry: &Value) -> impl Iterator<Item = &Value> {
-    let of = move |direction: Direction| KINDS.map(|kind| &entry[direction.name()][kind]);
-    Direction::ALL.into_iter().flat_map(of)
+    let latencies_in = move |direction: Direction| KINDS.map(|kind| &entry[direction.name()][kind]);
+    Direction::ALL.into_iter().flat_map(latencies_in)
 }
 
 /// Whether an entry holds whole distributions rather than percentiles alone.

@@ -48,11 +48,12 @@ fn samples(data: Object) -> Result<Vec<SteadySample>, ImportError> {
     let series = |key: &str| data.value[key].as_array().map_or(&[][..], Vec::as_slice);
     let [iops, bandwidth, latency] = ["iops", "bw", "lat"].map(series);
     let one = |index: usize| {
-        let of = |series: &[Value]| series.get(index).map_or(Ok(0.0), |v| data.number("data", v));
+        let value_in =
+            |series: &[Value]| series.get(index).map_or(Ok(0.0), |v| data.number("data", v));
         Ok(SteadySample {
-            iops: of(iops)?,
-            bytes_per_second: of(bandwidth)?,
-            latency_ns: of(latency)?,
+            iops: value_in(iops)?,
+            bytes_per_second: value_in(bandwidth)?,
+            latency_ns: value_in(latency)?,
         })
     };
     (0..iops.len().max(bandwidth.len())).map(one).collect()

@@ -122,27 +122,28 @@ fn nfs(text: &str) -> Vec<NfsUse> {
 
 fn since(before: &NetworkUse, after: NetworkUse) -> NetworkUse {
     let interfaces: BTreeMap<&str, &InterfaceUse> =
-        before.interfaces.iter().map(|it| (it.name.as_str(), it)).collect();
+        before.interfaces.iter().map(|interface| (interface.name.as_str(), interface)).collect();
     let moved = |mut after: InterfaceUse| {
         if let Some(before) = interfaces.get(after.name.as_str()) {
             after.received = Bytes(after.received.0.saturating_sub(before.received.0));
             after.sent = Bytes(after.sent.0.saturating_sub(before.sent.0));
             after.lost = after.lost.saturating_sub(before.lost);
         }
-        Some(after).filter(|it| it.received.0 + it.sent.0 >= BYTES_MIN)
+        Some(after).filter(|used| used.received.0 + used.sent.0 >= BYTES_MIN)
     };
     let called = |mut after: NfsUse| {
-        if let Some(before) = before.nfs.iter().find(|it| it.mount_point == after.mount_point) {
+        if let Some(before) = before.nfs.iter().find(|mount| mount.mount_point == after.mount_point)
+        {
             after.calls = after.calls.saturating_sub(before.calls);
             after.again = after.again.saturating_sub(before.again);
             after.queued = Nanos(after.queued.0.saturating_sub(before.queued.0));
             after.answered = Nanos(after.answered.0.saturating_sub(before.answered.0));
         }
-        Some(after).filter(|it| it.calls > 0)
+        Some(after).filter(|used| used.calls > 0)
     };
     let mut interfaces: Vec<InterfaceUse> =
         after.interfaces.into_iter().filter_map(moved).collect();
-    interfaces.sort_by_key(|it| Reverse(it.received.0 + it.sent.0));
+    interfaces.sort_by_key(|used| Reverse(used.received.0 + used.sent.0));
     NetworkUse {
         window: Nanos::default(),
         interfaces,

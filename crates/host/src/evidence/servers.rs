@@ -30,12 +30,12 @@ impl Host {
     /// What they used since. A process that ended is left out.
     pub(super) fn servers_after(&self, before: &ServersBefore) -> Vec<ServerProcess> {
         let window = Nanos(u64::try_from(before.at.elapsed().as_nanos()).unwrap_or(u64::MAX));
-        let of = |(pid, then): (&u32, &u64)| {
+        let cpu_use = |(pid, then): (&u32, &u64)| {
             let used = self.process_cpu_ms(*pid)?.saturating_sub(*then);
             let name = self.text(format!("/proc/{pid}/comm")).unwrap_or_default();
             Some(ServerProcess { pid: *pid, name, cpu: Nanos::from_millis(used), window })
         };
-        before.cpu_ms.iter().filter_map(of).collect()
+        before.cpu_ms.iter().filter_map(cpu_use).collect()
     }
 
     fn listeners(&self, ports: &BTreeSet<u16>) -> BTreeSet<u32> {

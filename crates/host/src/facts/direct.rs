@@ -72,8 +72,8 @@ fn unnamed_file(directory: &Path) -> rustix::io::Result<OwnedFd> {
 /// statx returns 0 and 0 for a file without direct I/O.
 fn stated_limits(file: impl AsFd) -> Option<DirectLimits> {
     let stat = statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?;
-    let told = stat.stx_mask & StatxFlags::DIOALIGN.bits() != 0;
-    told.then_some(DirectLimits {
+    let has_limits = stat.stx_mask & StatxFlags::DIOALIGN.bits() != 0;
+    has_limits.then_some(DirectLimits {
         memory: stat.stx_dio_mem_align,
         offset: stat.stx_dio_offset_align,
     })

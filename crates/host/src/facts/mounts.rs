@@ -80,8 +80,8 @@ pub(crate) fn covering<'a>(
     path: &Path,
     mount_id: Option<u64>,
 ) -> Option<&'a Mount> {
-    let told = mount_id.and_then(|id| mounts.iter().find(|m| m.id == id));
-    told.or_else(|| {
+    let by_id = mount_id.and_then(|id| mounts.iter().find(|m| m.id == id));
+    by_id.or_else(|| {
         let covers = mounts.iter().filter(|m| path.starts_with(&m.point));
         covers.max_by_key(|m| m.point.components().count())
     })

@@ -32,10 +32,10 @@ pub(super) fn query(kernel: &dyn Kernel, disk: &File) -> Option<Health> {
     let answer = command(kernel, disk, IDENTIFY_DEVICE, 0, &mut identity)?;
     (answer.status == 0 && answer.length == SECTOR).then_some(())?;
     let mut data = vec![0; SECTOR];
-    let told = command(kernel, disk, SMART, READ_DATA, &mut data).filter(|a| a.status == 0);
+    let smart_data = command(kernel, disk, SMART, READ_DATA, &mut data).filter(|a| a.status == 0);
     let status = command(kernel, disk, SMART, RETURN_STATUS, &mut []);
     let passed = status.as_ref().and_then(registers).and_then(|registers| passed(&registers));
-    read(&identity, told.map(|_| data.as_slice()), passed)
+    read(&identity, smart_data.map(|_| data.as_slice()), passed)
 }
 
 fn command(

@@ -87,11 +87,11 @@ pub fn environment_differences(earlier: &RunRecord, later: &RunRecord) -> Vec<Di
 
 /// What can be said where a record was read from another program's output: of two such, nothing.
 fn unknown_on_a_side(earlier: &RunRecord, later: &RunRecord) -> Vec<Difference> {
-    let told = |run: &RunRecord| match &run.origin {
+    let provenance = |run: &RunRecord| match &run.origin {
         Some(origin) => format!("not recorded by {}", origin.program),
         None => "recorded".to_owned(),
     };
-    let (before, after) = (told(earlier), told(later));
+    let (before, after) = (provenance(earlier), provenance(later));
     match before == after {
         true => Vec::new(),
         false => vec![Difference { what: "environment".into(), before, after, is_grave: true }],

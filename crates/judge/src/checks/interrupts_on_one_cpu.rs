@@ -72,8 +72,8 @@ fn served(case: &Case, part: &Part, disk: &DeviceFacts) -> Option<(Vec<u64>, f64
     let last = looked.iter().find(|s| s.at >= part.to).or(looked.last())?;
     let mut counts = Vec::new();
     for interrupt in &disk.interrupts {
-        let of = |s: &Sample| s.slow.as_ref()?.interrupts.get(&interrupt.name).cloned();
-        let (Some(before), Some(after)) = (of(first), of(last)) else { continue };
+        let counts_in = |s: &Sample| s.slow.as_ref()?.interrupts.get(&interrupt.name).cloned();
+        let (Some(before), Some(after)) = (counts_in(first), counts_in(last)) else { continue };
         counts.resize(counts.len().max(after.len()), 0);
         for (cpu, (before, after)) in before.iter().zip(&after).enumerate() {
             counts[cpu] += after.saturating_sub(*before);

@@ -33,7 +33,7 @@ fn check_network(network: &NetworkUse) -> Option<Finding> {
         ("TCP segments", network.segments_again, network.segments),
         ("NFS calls", calls().map(|nfs| nfs.again).sum(), calls().map(|nfs| nfs.calls).sum()),
     ];
-    let share = |again: u64, of: u64| again as f64 / of.max(1) as f64;
+    let share = |repeated: u64, sent: u64| repeated as f64 / sent.max(1) as f64;
     let many = kinds
         .into_iter()
         .filter(|(_, again, of)| *again >= AGAIN_MIN && share(*again, *of) >= NOTE);
@@ -42,7 +42,8 @@ fn check_network(network: &NetworkUse) -> Option<Finding> {
     let lossy = |interface: &InterfaceUse| {
         format!("{} lost {}", interface.name, counted(interface.lost as usize, "packet"))
     };
-    let lost: Vec<String> = network.interfaces.iter().filter(|it| it.lost > 0).map(lossy).collect();
+    let lost: Vec<String> =
+        network.interfaces.iter().filter(|interface| interface.lost > 0).map(lossy).collect();
     let lost = if lost.is_empty() { String::new() } else { format!("; {}", list(&lost)) };
     let text = format!(
         "this host sent {} of {} {what} again ({}){lost}",

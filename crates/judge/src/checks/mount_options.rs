@@ -60,8 +60,8 @@ fn check_job(case: &Case, part: &Part) -> Vec<Finding> {
         for (name, kinds, severity, effect) in OPTIONS {
             let here = filesystem.options.iter().any(|option| option == name);
             let matters = kinds.is_empty() || kinds.contains(&filesystem.kind.as_str());
-            let told = !QUIET.contains(name) && (writes || READING.contains(name));
-            if here && matters && told {
+            let is_reported = !QUIET.contains(name) && (writes || READING.contains(name));
+            if here && matters && is_reported {
                 let text = format!("{} is mounted with {name}: {effect}", filesystem.mount_point);
                 found.push(CHECK.finding_for(part, *severity, text));
             }

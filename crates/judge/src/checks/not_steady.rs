@@ -42,27 +42,27 @@ fn check(case: &Case, part: &Part) -> Option<Finding> {
         if is_of_cpus { None } else { slots.iter().map(Slot::latency).collect() };
     // What arrives at random times comes in bursts of its own.
     let of_rate = if part.has_random_arrivals() { None } else { Course::from_values(&rates, RATE) };
-    let course = of_rate.map(|course| (course, Of::Rate)).or_else(|| {
+    let course = of_rate.map(|course| (course, Series::Rate)).or_else(|| {
         let course = Course::from_values(&latencies?, LATENCY)?;
-        Some((course, Of::Latency))
+        Some((course, Series::Latency))
     });
-    let (course, of) = course?;
+    let (course, series) = course?;
     let when = course.at.map(|index| slots[index].start.saturating_sub(part.from.0));
-    Some(finding(case, part, &course, of, when))
+    Some(finding(case, part, &course, series, when))
 }
 
 /// What changed.
 #[derive(Clone, Copy, PartialEq)]
-enum Of {
+enum Series {
     Rate,
     Latency,
 }
 
-impl Of {
+impl Series {
     fn show(self, value: f64) -> String {
         match self {
-            Of::Rate => format!("{} IOPS", count(value)),
-            Of::Latency => time(value),
+            Series::Rate => format!("{} IOPS", count(value)),
+            Series::Latency => time(value),
         }
     }
 }
@@ -117,8 +117,14 @@ impl Course {
     }
 }
 
-fn finding(case: &Case, part: &Part, course: &Course, of: Of, when: Option<u64>) -> Finding {
-    let what = if of == Of::Rate { "the rate" } else { "the mean latency" };
+fn finding(
+    case: &Case,
+    part: &Part,
+    course: &Course,
+    series: Series,
+    when: Option<u64>,
+) -> Finding {
+    let what = if series == Series::Rate { "the rate" } else { "the mean latency" };
     let verb = if course.after < course.before { "fell" } else { "rose" };
     let how = match when {
         Some(ns) => format!("{verb} after {}", time(ns as f64)),
@@ -126,20 +132,20 @@ fn finding(case: &Case, part: &Part, course: &Course, of: Of, when: Option<u64>)
     };
     let text = format!(
         "{what} {how}, from {} to {} ({}): the mean over the run shows neither level",
-        of.show(course.before),
-        of.show(course.after),
+        series.show(course.before),
+        series.show(course.after),
         percent(course.change.abs()),
     );
-    let unit = if of == Of::Rate { "IOPS" } else { "ns" };
+    let unit = if series == Series::Rate { "IOPS" } else { "ns" };
     let mut figures =
         vec![Figure::new("before", course.before, unit), Figure::new("after", course.after, unit)];
     figures.extend(when.map(|ns| Figure::new("changed after", ns as f64, "ns")));
-    let worse = (course.after < course.before) == (of == Of::Rate);
+    let worse = (course.after < course.before) == (series == Series::Rate);
     let remedy = match when {
         Some(ns) => {
             let confirm = format!(
                 "and run longer to confirm the sustained figure of {}",
-                of.show(course.after)
+                series.show(course.after)
             );
             set("ramp_time", (ns as f64 / 1e9).ceil()).ending(confirm)
         }

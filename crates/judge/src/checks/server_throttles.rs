@@ -59,8 +59,9 @@ fn check(_: &Case, part: &Part) -> Option<Finding> {
 
 /// Answers of this status, of requests that were repeated as well.
 fn with(kind: &RequestResult, status: u16) -> u64 {
-    let of = |answers: &BTreeMap<u16, u64>| answers.get(&status).copied().unwrap_or(0);
-    of(&kind.statuses) + of(&kind.repeated_statuses)
+    let answers_with_status =
+        |answers: &BTreeMap<u16, u64>| answers.get(&status).copied().unwrap_or(0);
+    answers_with_status(&kind.statuses) + answers_with_status(&kind.repeated_statuses)
 }
 
 #[cfg(test)]

@@ -25,19 +25,19 @@ pub(super) const CHECK: Check = Check {
 };
 
 fn check(case: &Case) -> Vec<Finding> {
-    let mut told: Vec<(Severity, String, Figure)> = Vec::new();
+    let mut episodes: Vec<(Severity, String, Figure)> = Vec::new();
     for (name, after) in health_after(case) {
         let before = case.device(name).and_then(|device| device.health.as_ref());
-        told.extend(disk(name, before, after));
+        episodes.extend(disk(name, before, after));
     }
-    told.extend(processors(case));
-    told.extend(frequency(case));
-    let Some(severity) = told.iter().map(|(severity, ..)| *severity).max() else {
+    episodes.extend(processors(case));
+    episodes.extend(frequency(case));
+    let Some(severity) = episodes.iter().map(|(severity, ..)| *severity).max() else {
         return Vec::new();
     };
-    let texts: Vec<&str> = told.iter().map(|(_, text, _)| text.as_str()).collect();
+    let texts: Vec<&str> = episodes.iter().map(|(_, text, _)| text.as_str()).collect();
     let finding = CHECK.finding(severity, Vec::new(), list(&texts));
-    vec![finding.figures(told.into_iter().map(|(.., figure)| figure).collect::<Vec<_>>())]
+    vec![finding.figures(episodes.into_iter().map(|(.., figure)| figure).collect::<Vec<_>>())]
 }
 
 /// The health of the disks after the run, or where that is not known, before it.
@@ -52,17 +52,17 @@ fn health_after<'a>(case: &Case<'a>) -> Vec<(&'a str, &'a Health)> {
 }
 
 fn disk(name: &str, before: Option<&Health>, after: &Health) -> Vec<(Severity, String, Figure)> {
-    let mut told = Vec::new();
+    let mut events = Vec::new();
     let grown = |count: fn(&Health) -> Option<u64>| {
         Some(count(after)?.saturating_sub(before.and_then(count)?)).filter(|more| *more > 0)
     };
     if let Some(times) = grown(|health| health.throttle_count) {
         let text = format!("{name} throttled itself {times} times because of heat");
-        told.push((Severity::Warning, text, Figure::new("throttled", times as f64, "count")));
+        events.push((Severity::Warning, text, Figure::new("throttled", times as f64, "count")));
     }
     if let Some(minutes) = grown(|health| health.hot_minutes) {
         let text = format!("{name} was above its warning temperature for {minutes} min");
-        told.push((Severity::Warning, text, Figure::new("hot", minutes as f64, "minutes")));
+        events.push((Severity::Warning, text, Figure::new("hot", minutes as f64, "minutes")));
     }
     let limit = after.temperature_warning_c.or(after.temperature_critical_c);
     let reached = after.temperature_c.max(before.and_then(|health| health.temperature_c));
@@ -70,13 +70,13 @@ fn disk(name: &str, before: Option<&Health>, after: &Health) -> Vec<(Severity, S
         let figure = Figure::new("temperature", f64::from(reached), "degrees C");
         if reached >= limit {
             let text = format!("{name} is at {reached} °C, its limit is {limit} °C");
-            told.push((Severity::Warning, text, figure));
+            events.push((Severity::Warning, text, figure));
         } else if reached + NEAR_C >= limit {
             let text = format!("{name} is at {reached} °C, near its limit of {limit} °C");
-            told.push((Severity::Note, text, figure));
+            events.push((Severity::Note, text, figure));
         }
     }
-    told
+    events
 }
 
 /// What was looked at seldom, within the windows of the jobs.

@@ -26,8 +26,8 @@ fn check(_: &Case, part: &Part) -> Option<Finding> {
         return None;
     }
     let all = |direction| {
-        let of = |job: &&'_ record::JobRecord| job.results[direction].latency.clat.clone();
-        let histograms: Vec<Histogram> = part.workers.iter().filter_map(of).collect();
+        let latencies = |job: &&'_ record::JobRecord| job.results[direction].latency.clat.clone();
+        let histograms: Vec<Histogram> = part.workers.iter().filter_map(latencies).collect();
         Some((direction, merged(histograms.iter())?))
     };
     let (direction, fewest) =

@@ -41,33 +41,33 @@ fn check(case: &Case) -> Vec<Finding> {
 fn signs(name: &str, before: Option<&Health>, after: Option<&Health>) -> Vec<Sign> {
     let Some(health) = after.or(before) else { return Vec::new() };
     let mut signs: Vec<Sign> = Vec::new();
-    let mut tell = |severity, text: String, figure| signs.push((severity, text, figure));
+    let mut add = |severity, text: String, figure| signs.push((severity, text, figure));
     if health.passed == Some(false) {
-        tell(Severity::Warning, format!("{name} predicts its failure"), None);
+        add(Severity::Warning, format!("{name} predicts its failure"), None);
     }
     if !health.warnings.is_empty() {
-        tell(Severity::Warning, format!("{name} warns: {}", list(&health.warnings)), None);
+        add(Severity::Warning, format!("{name} warns: {}", list(&health.warnings)), None);
     }
     if let (Some(spare), Some(least)) = (health.spare_percent, health.spare_threshold_percent)
         && spare < least
     {
         let text =
             format!("{name} has {spare} % of its spare left, below its threshold of {least} %");
-        tell(Severity::Warning, text, Some(percent("spare left", spare)));
+        add(Severity::Warning, text, Some(percent("spare left", spare)));
     }
     if let Some(used) = health.used_percent.filter(|used| *used >= 100) {
         let text = format!("{name} has used {used} % of its endurance");
-        tell(Severity::Warning, text, Some(percent("endurance used", used)));
+        add(Severity::Warning, text, Some(percent("endurance used", used)));
     }
     let grown = |count: fn(&Health) -> Option<u64>| {
         Some(count(after?)?.saturating_sub(count(before?)?)).filter(|more| *more > 0)
     };
     if let Some(more) = grown(|health| health.media_errors) {
         let text = format!("{name} had {more} media errors during the run");
-        tell(Severity::Error, text, Some(Figure::new("new media errors", more as f64, "count")));
+        add(Severity::Error, text, Some(Figure::new("new media errors", more as f64, "count")));
     } else if let Some(errors) = health.media_errors.filter(|errors| *errors > 0) {
         let text = format!("{name} had {errors} media errors before the run");
-        tell(Severity::Note, text, Some(Figure::new("media errors", errors as f64, "count")));
+        add(Severity::Note, text, Some(Figure::new("media errors", errors as f64, "count")));
     }
     signs
 }

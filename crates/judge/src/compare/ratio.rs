@@ -185,12 +185,12 @@ impl<'a> Side<'a> {
 /// The standard deviation of the logarithm of a figure from interval to interval, raised as Student's
 /// t is where few intervals tell it. The level of latencies is seen in their means, that of
 /// synchronisations and requests, which have no series, in the I/Os of their time.
-fn course(workers: &[&JobRecord], of: &Operation, metric: Metric) -> Result<f64, String> {
+fn course(workers: &[&JobRecord], operation: &Operation, metric: Metric) -> Result<f64, String> {
     // A series was not kept: what other programs print has none.
     if workers.iter().all(|job| job.interval_step.0 == 0) {
         return Ok(0.0);
     }
-    let direction = of.direction();
+    let direction = operation.direction();
     let directions = direction.map_or(Direction::ALL.to_vec(), |direction| vec![direction]);
     let level = |slot: &Slot| match is_rate(metric) || direction.is_none() {
         // An interval without I/O has no logarithm; one I/O does.

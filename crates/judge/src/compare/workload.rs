@@ -53,18 +53,18 @@ fn described(member: &RepeatedJob) -> BTreeMap<String, String> {
 }
 
 fn blocks(sizes: &PerDirection<(Bytes, Bytes)>) -> String {
-    let of = |(least, most): &(Bytes, Bytes)| match least == most {
+    let range = |(least, most): &(Bytes, Bytes)| match least == most {
         true => size(least.0 as f64),
         false => format!("{} to {}", size(least.0 as f64), size(most.0 as f64)),
     };
-    let mut shown: Vec<String> = sizes.iter().map(|(_, one)| of(one)).collect();
+    let mut shown: Vec<String> = sizes.iter().map(|(_, one)| range(one)).collect();
     shown.dedup();
     shown.join(",")
 }
 
 fn limits(limits: &PerDirection<Option<u64>>) -> String {
-    let of = |limit: &Option<u64>| limit.map_or("none".to_owned(), |limit| limit.to_string());
-    let mut shown: Vec<String> = limits.iter().map(|(_, one)| of(one)).collect();
+    let rate = |limit: &Option<u64>| limit.map_or("none".to_owned(), |limit| limit.to_string());
+    let mut shown: Vec<String> = limits.iter().map(|(_, one)| rate(one)).collect();
     shown.dedup();
     shown.join(",")
 }

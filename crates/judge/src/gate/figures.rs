@@ -74,7 +74,7 @@ pub(crate) fn figures(
         }
         _ => Direction::ALL.map(Operation::Io).into(),
     };
-    let of = |operation: Operation| {
+    let figure = |operation: Operation| {
         let values: Vec<(Estimate, Option<String>)> = member
             .runs
             .iter()
@@ -83,7 +83,7 @@ pub(crate) fn figures(
         let (estimate, reason) = combine_runs(values, metric, seed)?;
         Some(Measured { operation, estimate, reason })
     };
-    operations.into_iter().filter_map(of).collect()
+    operations.into_iter().filter_map(figure).collect()
 }
 
 /// The figure of one run or of several. Extremes are taken over all runs. Other figures are the mean of
@@ -107,17 +107,17 @@ fn combine_runs(
 
 /// IOPS of each run of a job, all directions together.
 pub(super) fn rounds(member: &RepeatedJob) -> Vec<f64> {
-    let of = |workers: &Vec<&JobRecord>| {
+    let run_figure = |workers: &Vec<&JobRecord>| {
         let ios = workers.iter().map(|job| job.ios()).sum();
         per_second(ios, union_ns(&busy(workers, &Direction::ALL)))
     };
-    member.runs.iter().map(of).collect()
+    member.runs.iter().map(run_figure).collect()
 }
 
 /// Whole intervals of the job in the run that has fewest.
 pub(super) fn intervals(member: &RepeatedJob) -> usize {
-    let of = |workers: &Vec<&JobRecord>| slots(workers, &Direction::ALL).len();
-    member.runs.iter().map(of).min().unwrap_or(0)
+    let slot_count = |workers: &Vec<&JobRecord>| slots(workers, &Direction::ALL).len();
+    member.runs.iter().map(slot_count).min().unwrap_or(0)
 }
 
 /// The figure of one run; with a reason where its interval has no end.
@@ -164,13 +164,13 @@ fn rate(
     direction: Direction,
     amount: u64,
     seed: u64,
-    of: fn(&Slot) -> f64,
+    figure: fn(&Slot) -> f64,
 ) -> Option<(Estimate, Option<String>)> {
     let window = union_ns(&busy(workers, &[direction]));
     if window == 0 {
         return None;
     }
-    let values: Vec<f64> = slots(workers, &[direction]).iter().map(of).collect();
+    let values: Vec<f64> = slots(workers, &[direction]).iter().map(figure).collect();
     Some(with_series_interval(workers, per_second(amount, window), &values, seed))
 }
 
@@ -266,7 +266,7 @@ pub(crate) fn histogram(
             };
         }
     };
-    let of = |job: &&'_ JobRecord| -> Option<Histogram> {
+    let latencies = |job: &&'_ JobRecord| -> Option<Histogram> {
         let result = &job.results[direction];
         match class {
             LatencyKind::Clat => result.latency.clat.clone(),
@@ -276,7 +276,7 @@ pub(crate) fn histogram(
             LatencyKind::Sync | LatencyKind::FirstByte => None,
         }
     };
-    let parts: Vec<Histogram> = workers.iter().filter_map(of).collect();
+    let parts: Vec<Histogram> = workers.iter().filter_map(latencies).collect();
     merged(parts.iter())
 }
 

@@ -138,13 +138,13 @@ fn interrupts(disk: &DeviceFacts, cpu: &CpuFacts) -> Option<Row> {
 
 fn nodes(view: &View) -> Option<Row> {
     let nodes = view.facts.cpu.nodes.len();
-    let of = |disk: &&DeviceFacts| {
+    let distant_disk = |disk: &&DeviceFacts| {
         let node = disk.numa_node?;
         let cpus = view.facts.cpu.nodes.get(&u32::try_from(node).ok()?);
         let cpus = cpus.map_or(String::new(), |cpus| format!(" (CPUs {})", cpu_ranges(cpus)));
         Some(format!("{} on {node}{cpus}", disk.name))
     };
-    let disks: Vec<String> = view.disks.iter().filter_map(of).collect();
+    let disks: Vec<String> = view.disks.iter().filter_map(distant_disk).collect();
     let value = format!(
         "{}{}",
         counted(nodes, "node"),

@@ -42,13 +42,13 @@ impl SteadyMetrics {
 
 /// Sums of samples divided by `count`; 0 without samples.
 fn mean(samples: &[SteadySample], count: usize) -> SteadySample {
-    let of = |figure: fn(&SteadySample) -> f64| {
+    let mean = |figure: fn(&SteadySample) -> f64| {
         samples.iter().map(figure).sum::<f64>() / count.max(1) as f64
     };
     SteadySample {
-        iops: of(|sample| sample.iops),
-        bytes_per_second: of(|sample| sample.bytes_per_second),
-        latency_ns: of(|sample| sample.latency_ns),
+        iops: mean(|sample| sample.iops),
+        bytes_per_second: mean(|sample| sample.bytes_per_second),
+        latency_ns: mean(|sample| sample.latency_ns),
     }
 }
 

@@ -45,7 +45,8 @@ pub fn standings(figures: &[Vec<f64>], contest: Contest) -> Vec<Option<Standing>
         .rev()
         .max_by(|a, b| a.1.total_cmp(&b.1));
     let Some((best, _)) = best else { return vec![None; figures.len()] };
-    let logarithms: Vec<Option<Log>> = figures.iter().map(|values| Log::from_values(values)).collect();
+    let logarithms: Vec<Option<Log>> =
+        figures.iter().map(|values| Log::from_values(values)).collect();
     let crown = logarithms[best];
     let standing = |(index, log): (usize, &Option<Log>)| {
         let (log, crown) = (log.as_ref()?, crown.as_ref()?);
@@ -138,17 +139,17 @@ mod tests {
     #[test]
     fn the_true_best_is_among_the_best_and_its_ties_as_often_as_is_said() {
         // Ten equal things are the hardest: any may look best, and the first is as good as it.
-        for (things, repeats) in [(2, 3), (10, 3), (10, 8)] {
-            let mut random = Random::new(things as u64);
+        for (members, repeats) in [(2, 3), (10, 3), (10, 8)] {
+            let mut random = Random::new(members as u64);
             let normal = |random: &mut Random| (0..12).map(|_| random.unit()).sum::<f64>() - 6.0;
             let held = (0..1000).filter(|_| {
                 let mut figure = || 1000.0 + 50.0 * normal(&mut random);
                 let all: Vec<Vec<f64>> =
-                    (0..things).map(|_| (0..repeats).map(|_| figure()).collect()).collect();
-                matches!(standings(&all, contest(things - 1))[0], Some(Best | Tied))
+                    (0..members).map(|_| (0..repeats).map(|_| figure()).collect()).collect();
+                matches!(standings(&all, contest(members - 1))[0], Some(Best | Tied))
             });
             let held = held.count();
-            assert!(held >= 940, "{things} things, {repeats} repeats: {held} of 1000");
+            assert!(held >= 940, "{members} members, {repeats} repeats: {held} of 1000");
         }
     }
 }

@@ -206,8 +206,8 @@ fn held(case: &Case, part: &Part) -> f64 {
         })
     };
     let ran = |before: &Sample, after: &Sample| -> u64 {
-        let of = |sample: &Sample, job: &JobRecord| Some(sample.workers.get(&job.tid)?.run_ns);
-        let of_job = |job: &&JobRecord| Some(of(after, job)?.saturating_sub(of(before, job)?));
+        let run_ns = |sample: &Sample, job: &JobRecord| Some(sample.workers.get(&job.tid)?.run_ns);
+        let of_job = |job: &&JobRecord| Some(run_ns(after, job)?.saturating_sub(run_ns(before, job)?));
         part.workers.iter().filter_map(of_job).sum()
     };
     let samples: Vec<&Sample> = case.samples(part.from, part.to).collect();

@@ -53,14 +53,14 @@ fn busy(input: &RuleInput) -> Option<Busy> {
     if cpus.is_empty() {
         return None;
     }
-    let of = |share: &CpuShare| share.user + share.system + share.interrupts + share.steal;
+    let busy = |share: &CpuShare| share.user + share.system + share.interrupts + share.steal;
     let disks = input.case.disks_of(input.part).into_iter().filter_map(|disk| {
         let used = input.case.device_use(input.part, &disk.name)?;
         let share = used.counters.busy_ms as f64 * 1e6 / used.window.0.max(1) as f64;
         Some((disk.name.clone(), share.min(1.0)))
     });
     Some(Busy {
-        cpus: cpus.iter().map(|(_, share)| of(share)).sum(),
+        cpus: cpus.iter().map(|(_, share)| busy(share)).sum(),
         own: own_cpus(input),
         count: cpus.len() as f64,
         disk: disks.max_by(|a, b| a.1.total_cmp(&b.1)),

@@ -42,8 +42,8 @@ pub(super) struct RuleInput<'a> {
 
 impl RuleInput<'_> {
     pub(super) fn found(&self, check: &str, least: Severity) -> Option<&Finding> {
-        let said = |f: &&&Finding| f.check == check && f.severity >= least;
-        self.findings.iter().find(said).copied()
+        let is_wanted = |f: &&&Finding| f.check == check && f.severity >= least;
+        self.findings.iter().find(is_wanted).copied()
     }
 
     /// Polling keeps a worker on its CPU whatever limits it.

@@ -9,7 +9,9 @@ use crate::checks::server_on_this_host;
 use crate::finding::Figure;
 use crate::metrics::rates::Rates;
 use record::human::{percent, time};
-use record::{DeviceFacts, Direction, DiskSample, Engine, InterfaceUse, Medium, Sentence, Severity};
+use record::{
+    DeviceFacts, Direction, DiskSample, Engine, InterfaceUse, Medium, Sentence, Severity,
+};
 
 type Rule = fn(&RuleInput) -> Option<RuleOutcome>;
 
@@ -344,8 +346,8 @@ fn limited_by_client(input: &RuleInput) -> Option<RuleOutcome> {
     let is_user_known = work.is_some() || lasted >= USER_TIME_NS_MIN;
     let between = is_user_known && outside >= HALF && indicators.user >= 0.4;
     let busy = indicators.wanted_cpu() >= CPU_BOUND && indicators.user >= HALF * indicators.on_cpu;
-    let said = input.found("client-bound", Severity::Note).is_some();
-    if !(between || (busy && work.is_some()) || (said && indicators.user >= 0.4)) {
+    let is_client_bound = input.found("client-bound", Severity::Note).is_some();
+    if !(between || (busy && work.is_some()) || (is_client_bound && indicators.user >= 0.4)) {
         return None;
     }
     // The kernel parts user mode from its own by what each tick meets: of a run of a few ticks that is
@@ -355,7 +357,7 @@ fn limited_by_client(input: &RuleInput) -> Option<RuleOutcome> {
     if let Some(work) = work {
         because = because.text(" (").option(work.trim_end_matches("_ns")).text(")");
     }
-    let confidence = match (work.is_some() || said, between || busy) {
+    let confidence = match (work.is_some() || is_client_bound, between || busy) {
         (true, true) => Confidence::High,
         _ => Confidence::Medium,
     };
@@ -431,7 +433,8 @@ fn limited_by_one_cpu(input: &RuleInput) -> Option<RuleOutcome> {
 fn limited_by_network(input: &RuleInput) -> Option<RuleOutcome> {
     let network = input.case.record.evidence.network.as_ref()?;
     let load = |interface: &InterfaceUse| interface.load(network.window);
-    let loads = network.interfaces.iter().filter_map(|it| Some((it, load(it)?)));
+    let loads =
+        network.interfaces.iter().filter_map(|interface| Some((interface, load(interface)?)));
     let (interface, load) = loads.max_by(|a, b| a.1.total_cmp(&b.1))?;
     (load >= LINK_BUSY).then(|| {
         RuleOutcome::new(

@@ -87,9 +87,14 @@ pub(super) fn sentence(case: &Case, part: &Part, limit: Limit, findings: &[&Find
 }
 
 fn caveats(findings: &[&Finding], limit: Limit) -> Vec<&'static str> {
-    let said = |id: &str| findings.iter().any(|f| f.check == id && f.severity > Severity::Note);
+    let has_finding =
+        |id: &str| findings.iter().any(|f| f.check == id && f.severity > Severity::Note);
     let implied = |id: &str| limit == Limit::Cache && id == "served-from-cache";
-    CAVEATS.iter().filter(|(id, _)| said(id) && !implied(id)).map(|(_, text)| *text).collect()
+    CAVEATS
+        .iter()
+        .filter(|(id, _)| has_finding(id) && !implied(id))
+        .map(|(_, text)| *text)
+        .collect()
 }
 
 /// "4 KiB random reads on this filesystem (ext4) at depth 32, direct, by 4 workers".

@@ -215,8 +215,8 @@ impl JobRow {
 
     /// I/Os in flight of all workers with results since the previous ones.
     fn depth(&self, before: &[LaidOut], now: &[LaidOut]) -> Option<f64> {
-        let of = |place: &usize| now.get(*place)?.since(before.get(*place));
-        let depths: Vec<f64> = self.workers.iter().filter_map(of).collect();
+        let depth = |place: &usize| now.get(*place)?.since(before.get(*place));
+        let depths: Vec<f64> = self.workers.iter().filter_map(depth).collect();
         (!depths.is_empty()).then(|| depths.iter().sum())
     }
 

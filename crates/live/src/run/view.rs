@@ -273,9 +273,9 @@ fn curves(
     let heading = format!("{}, the last {span}", visible(&job.name));
     let mut lines = vec![palette.heading(&heading, Vec::new(), width)];
     let high = (room - 1) / 2;
-    let of = |what| screen.history.rates(what, Some(screen.cursor.selected), None, across);
+    let rates = |what| screen.history.rates(what, Some(screen.cursor.selected), None, across);
     let mut draw = |name, what, text: fn(f64) -> String, style| {
-        lines.extend(curves::curve(name, &of(what), text, high, across, style, palette));
+        lines.extend(curves::curve(name, &rates(what), text, high, across, style, palette));
     };
     draw("IOPS", Quantity::Iops, human::count, palette.read());
     draw("bytes", Quantity::Bytes, human::rate, palette.write());

@@ -44,14 +44,14 @@ struct ErrorDocument {
 /// machine's time.
 pub fn failure(status: u16, hints: &Hints, body: &[u8], now: SystemTime) -> Failure {
     let text = String::from_utf8_lossy(body);
-    let mut told = read(&text);
-    told.region = told.region.or_else(|| hints.region.clone());
-    told.time = told.time.or_else(|| {
+    let mut failure = read(&text);
+    failure.region = failure.region.or_else(|| hints.region.clone());
+    failure.time = failure.time.or_else(|| {
         let date = hints.date.as_deref()?;
         DateTime::parse_from_rfc2822(date).ok().map(|date| date.to_utc())
     });
-    let advice = advice(status, &told, hints, DateTime::<Utc>::from(now));
-    let mut message = told.message;
+    let advice = advice(status, &failure, hints, DateTime::<Utc>::from(now));
+    let mut message = failure.message;
     if let Some(advice) = advice {
         while message.ends_with(['.', ' ']) {
             message.pop();
@@ -61,7 +61,7 @@ pub fn failure(status: u16, hints: &Hints, body: &[u8], now: SystemTime) -> Fail
         }
         message += &advice;
     }
-    Failure::Status { status, code: told.code, message }
+    Failure::Status { status, code: failure.code, message }
 }
 
 /// A failure despite a good status: S3 may fail to join parts after it has sent status 200.
@@ -80,15 +80,15 @@ fn read(text: &str) -> ErrorDocument {
         if name.eq_ignore_ascii_case("html") {
             return ErrorDocument { message: without_tags(text), ..ErrorDocument::default() };
         }
-        let said = |name| text_of(root, name).map(shortened).filter(|text| !text.is_empty());
-        let time = said("ServerTime").and_then(|time| DateTime::parse_from_rfc3339(&time).ok());
+        let element = |name| text_of(root, name).map(shortened).filter(|text| !text.is_empty());
+        let time = element("ServerTime").and_then(|time| DateTime::parse_from_rfc3339(&time).ok());
         return ErrorDocument {
-            code: said("Code")
-                .or_else(|| said("exception"))
+            code: element("Code")
+                .or_else(|| element("exception"))
                 .filter(|code| is_code(code))
                 .unwrap_or_default(),
-            message: said("Message").unwrap_or_default(),
-            region: said("Region"),
+            message: element("Message").unwrap_or_default(),
+            region: element("Region"),
             time: time.map(|time| time.to_utc()),
         };
     }
@@ -110,9 +110,9 @@ fn from_json(value: &Value) -> ErrorDocument {
     let inner =
         ["error", "Error"].iter().find_map(|name| value.get(name)).filter(|v| v.is_object());
     let value = inner.unwrap_or(value);
-    let said = |names: &[&str]| names.iter().find_map(|name| value.get(name)?.as_str());
-    let message = said(&["message", "Message", "error", "title", "detail"]);
-    let code = said(&["code", "Code"]).map(shortened).filter(|code| is_code(code));
+    let field = |names: &[&str]| names.iter().find_map(|name| value.get(name)?.as_str());
+    let message = field(&["message", "Message", "error", "title", "detail"]);
+    let code = field(&["code", "Code"]).map(shortened).filter(|code| is_code(code));
     ErrorDocument {
         code: code.unwrap_or_default(),
         message: message.map_or_else(|| shortened(&value.to_string()), shortened),

@@ -124,12 +124,12 @@ fn swift(text: &str, max_keys: u32) -> Result<Listing, Failure> {
     let mut entries = Vec::new();
     let mut last = None;
     for value in all {
-        let of = |name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
-        last = of("name").or_else(|| of("subdir"));
-        let Some(key) = of("name") else { continue };
+        let field = |name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
+        last = field("name").or_else(|| field("subdir"));
+        let Some(key) = field("name") else { continue };
         let size = value.get("bytes").and_then(Value::as_u64);
         let size = size.ok_or_else(|| wrong("an object without its bytes"))?;
-        entries.push(Entry { key, size, tag: of("hash") });
+        entries.push(Entry { key, size, tag: field("hash") });
     }
     // The answer does not say whether there are more objects.
     let full = max_keys > 0 && all.len() >= max_keys as usize;

@@ -82,30 +82,31 @@ struct FramingHeaders {
 
 impl FramingHeaders {
     fn read(headers: &[httparse::Header<'_>]) -> Result<FramingHeaders, Failure> {
-        let mut said = FramingHeaders::default();
+        let mut framing = FramingHeaders::default();
         for header in headers {
             // The length of a name excludes most headers quickly.
             match header.name.len() {
                 4 if header.name.eq_ignore_ascii_case("etag") => {
-                    said.tag = Some(String::from_utf8_lossy(header.value).into_owned());
+                    framing.tag = Some(String::from_utf8_lossy(header.value).into_owned());
                 }
                 10 if header.name.eq_ignore_ascii_case("connection") => {
-                    said.close |= lists(header.value, "close");
-                    said.keep |= lists(header.value, "keep-alive");
+                    framing.close |= lists(header.value, "close");
+                    framing.keep |= lists(header.value, "keep-alive");
                 }
                 13 if header.name.eq_ignore_ascii_case("content-range") => {
-                    said.range = range(header.value);
+                    framing.range = range(header.value);
                 }
                 14 if header.name.eq_ignore_ascii_case("content-length") => {
-                    said.length = Some(length(header.value, said.length)?);
+                    framing.length = Some(length(header.value, framing.length)?);
                 }
                 17 if header.name.eq_ignore_ascii_case("transfer-encoding") => {
-                    said.chunked = Some(header.value.trim_ascii().eq_ignore_ascii_case(b"chunked"));
+                    framing.chunked =
+                        Some(header.value.trim_ascii().eq_ignore_ascii_case(b"chunked"));
                 }
                 _ => {}
             }
         }
-        Ok(said)
+        Ok(framing)
     }
 
     fn head(self, status: u16, version: u8, verb: Verb) -> Result<Head, Failure> {

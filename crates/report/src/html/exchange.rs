@@ -106,14 +106,14 @@ fn at(times: &Histogram, percentile: f64) -> String {
 
 /// One line for each store, with its connections, and the first failure of each kind.
 fn stores(rows: &[Row]) -> Markup {
-    let mut told: Vec<&UnitMetrics> = Vec::new();
+    let mut units: Vec<&UnitMetrics> = Vec::new();
     for (_, unit, ..) in rows {
-        if told.iter().all(|known| !std::ptr::eq(*known, *unit)) {
-            told.push(unit);
+        if units.iter().all(|known| !std::ptr::eq(*known, *unit)) {
+            units.push(unit);
         }
     }
     html! {
-        @for unit in told.into_iter().take(ROWS_MAX) {
+        @for unit in units.into_iter().take(ROWS_MAX) {
             @if let Some(exchange) = &unit.exchange {
                 p class="aside" {
                     (unit.name) ": " (exchange.protocol) " at " (exchange.endpoints.join(", "))

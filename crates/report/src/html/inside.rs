@@ -15,16 +15,16 @@ const SLOWEST_SHOWN: usize = 20;
 
 /// The sections; empty where nothing of it was measured.
 pub(super) fn sections(judged_sets: &[JudgedSet]) -> Markup {
-    let of = |judged_set: &JudgedSet| match judged_sets.len() {
+    let suffix = |judged_set: &JudgedSet| match judged_sets.len() {
         1 => String::new(),
         _ => format!(" of {}", judged_set.name),
     };
     html! {
         @for (index, judged_set) in judged_sets.iter().enumerate() {
             @if let Some(found) = judged_set.judged.iter().find_map(|judged| judged.layers.as_ref()) {
-                (layers(found, &of(judged_set), index))
+                (layers(found, &suffix(judged_set), index))
             }
-            @if let Some(found) = profile(judged_set) { (code(found, &of(judged_set), index)) }
+            @if let Some(found) = profile(judged_set) { (code(found, &suffix(judged_set), index)) }
         }
     }
 }

@@ -22,15 +22,15 @@ pub(super) fn title(judged_sets: &[JudgedSet]) -> String {
 
 /// "4 KiB random reads on this filesystem (ext4) …", "sweep of …", "fio job a and 3 more".
 fn subject(judged_set: &JudgedSet) -> String {
-    let mut told: Vec<String> = Vec::new();
+    let mut shown: Vec<String> = Vec::new();
     let mut words: Vec<String> = Vec::new();
     let varied = varied(judged_set);
     let (measured, _) = judged_set.measured_and_prepared();
     // All runs of a sweep do what the first one does.
     let told_of = if varied.is_empty() { measured.len() } else { 1 };
     for (job, what) in measured.iter().take(told_of).flat_map(workloads) {
-        if !told.contains(&job) {
-            told.push(job);
+        if !shown.contains(&job) {
+            shown.push(job);
             words.push(what);
         }
     }
@@ -142,27 +142,27 @@ fn measured(judged_set: &JudgedSet) -> Markup {
     if !varied.is_empty() {
         return measured_over(judged_set, &varied);
     }
-    let mut told: Vec<(String, String)> = Vec::new();
+    let mut described: Vec<(String, String)> = Vec::new();
     for (job, what) in judged_set.set.runs.iter().flat_map(workloads) {
-        if told.iter().all(|(known, _)| *known != job) {
-            told.push((job, what));
+        if described.iter().all(|(known, _)| *known != job) {
+            described.push((job, what));
         }
     }
-    let several = told.len() > 1;
+    let several = described.len() > 1;
     html! {
-        @for (job, what) in told.iter().take(JOBS_MAX) {
+        @for (job, what) in described.iter().take(JOBS_MAX) {
             p { @if several { strong { (job) } ": " } (sentence(what)) }
         }
-        @if told.len() > JOBS_MAX { p { "And " (human::counted(told.len() - JOBS_MAX, "job")) " more." } }
+        @if described.len() > JOBS_MAX { p { "And " (human::counted(described.len() - JOBS_MAX, "job")) " more." } }
         @if let Some(place) = judged_set.first().and_then(place) { p class="aside" { (place) } }
     }
 }
 
 /// The workload of a sweep at its first and last values, and all values.
 fn measured_over(judged_set: &JudgedSet, varied: &[(&str, Vec<&str>)]) -> Markup {
-    let of = |run: Option<&RunRecord>| run.and_then(|run| workloads(run).into_iter().next());
+    let workload = |run: Option<&RunRecord>| run.and_then(|run| workloads(run).into_iter().next());
     let (measured, _) = judged_set.measured_and_prepared();
-    let (first, last) = (of(measured.first()), of(measured.last()));
+    let (first, last) = (workload(measured.first()), workload(measured.last()));
     html! {
         @if let (Some((_, first)), Some((_, last))) = (first, last) {
             p { (sentence(&format!("from {first} – to {last}"))) }
@@ -236,10 +236,10 @@ fn jobs_that(rows: &[TableRow], is_such: fn(&TableRow) -> bool) -> Vec<String> {
 fn is_prepared(judged_set: &JudgedSet, name: &str) -> bool {
     let (_, prepared) = judged_set.measured_and_prepared();
     // The name is that of the cell, or cell and job.
-    let of = |cell: &str| {
+    let is_own = |cell: &str| {
         name.strip_prefix(cell).is_some_and(|own| own.is_empty() || own.starts_with(": "))
     };
-    prepared.iter().filter_map(|run| run.cell.as_ref()).any(|cell| of(&cell.name))
+    prepared.iter().filter_map(|run| run.cell.as_ref()).any(|cell| is_own(&cell.name))
 }
 
 /// Drops times to the first byte of jobs with several kinds of requests: the table has them.

@@ -39,7 +39,7 @@ pub(super) fn render(out: &mut String, group: &GroupMetrics, units: &[UnitMetric
 
 /// Bytes a second of the slowest and of the fastest unit of a group.
 fn range(group: u32, kind: RowKind, units: &[UnitMetrics]) -> (f64, f64) {
-    let of = |unit: &UnitMetrics| {
+    let figures = |unit: &UnitMetrics| {
         let metrics: Option<&DirectionMetrics> = match kind {
             RowKind::Direction(direction) => Some(&unit.directions[direction]),
             RowKind::Mixed => unit.mixed.as_ref(),
@@ -48,7 +48,7 @@ fn range(group: u32, kind: RowKind, units: &[UnitMetrics]) -> (f64, f64) {
             .filter(|metrics| !metrics.is_idle())
             .map(|m| FioRates::of_direction(m).bytes_per_second)
     };
-    let shown = || units.iter().filter(|unit| unit.group.group == group).filter_map(of);
+    let shown = || units.iter().filter(|unit| unit.group.group == group).filter_map(figures);
     let (slowest, fastest) = (shown().min(), shown().max());
     (slowest.unwrap_or(0) as f64, fastest.unwrap_or(0) as f64)
 }

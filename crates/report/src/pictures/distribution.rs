@@ -23,11 +23,11 @@ pub(super) fn curves(judged_sets: &[JudgedSet]) -> Vec<NamedPicture> {
     let parts: Vec<[String; 3]> = all
         .iter()
         .map(|(judged_set, curve)| {
-            let of = match curve.operation {
+            let operation = match curve.operation {
                 Operation::Request(_) => format!("{} {}", curve.operation.name(), curve.latency),
                 _ => curve.operation.name().to_owned(),
             };
-            [judged_set.clone(), curve.job.clone(), of]
+            [judged_set.clone(), curve.job.clone(), operation]
         })
         .collect();
     let drawn = |(name, (_, curve)): (String, &(String, LatencyCurve))| PercentileCurve {

@@ -116,8 +116,8 @@ pub(super) fn bytes(judged_sets: &[JudgedSet]) -> Vec<NamedPicture> {
                 if wanted + done == 0 {
                     continue;
                 }
-                let of = if several { format!("{}: ", judged_set.name) } else { String::new() };
-                axis.ticks.push(Tick { text: format!("{of}{device} {what}"), number: None });
+                let prefix = if several { format!("{}: ", judged_set.name) } else { String::new() };
+                axis.ticks.push(Tick { text: format!("{prefix}{device} {what}"), number: None });
                 asked.push(Point::value(wanted as f64));
                 moved.push(Point::value(done as f64));
             }

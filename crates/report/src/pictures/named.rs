@@ -41,10 +41,10 @@ pub(super) fn words(title: &str, subtitle: &str, judged_sets: &[JudgedSet]) -> W
 /// Labels of lines: of the parts of their names those that differ.
 pub(super) fn labels<const N: usize>(parts: &[[String; N]]) -> Vec<String> {
     let differs = |index: &usize| parts.iter().any(|own| own[*index] != parts[0][*index]);
-    let told: Vec<usize> = (0..N).filter(differs).collect();
-    let label = |own: &[String; N]| match told.is_empty() {
+    let differing: Vec<usize> = (0..N).filter(differs).collect();
+    let label = |own: &[String; N]| match differing.is_empty() {
         true => own[N - 1].clone(),
-        false => told.iter().map(|index| own[*index].as_str()).collect::<Vec<_>>().join(", "),
+        false => differing.iter().map(|index| own[*index].as_str()).collect::<Vec<_>>().join(", "),
     };
     parts.iter().map(label).collect()
 }

@@ -117,13 +117,18 @@ pub(super) fn rates(judged_sets: &[JudgedSet]) -> Vec<NamedPicture> {
 fn rates_reading(marks: &Marks, all: &[JobCourse]) -> String {
     let has = |kind| marks.spans.iter().any(|span| span.kind == kind);
     let is_one = all.len() == 1 && all[0].course.new_levels.is_empty();
-    let told = [
+    let remarks = [
         (has(SpanKind::LeftOut), LEFT_OUT),
         (!marks.moments.is_empty(), NEW_LEVEL),
         (has(SpanKind::Steady), STEADY),
         (is_one, CALM),
     ];
-    told.into_iter().filter(|(is_so, _)| *is_so).map(|(_, text)| text).collect::<Vec<_>>().join(" ")
+    remarks
+        .into_iter()
+        .filter(|(is_so, _)| *is_so)
+        .map(|(_, text)| text)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 fn middle(step: &SeriesStep) -> f64 {

@@ -37,11 +37,11 @@ fn knee(source: &Source) -> Option<String> {
     if varied.next().is_some() {
         return None;
     }
-    let of = |name: &str| {
+    let grid_of = |name: &str| {
         let measure = Measure::parse(name).ok()?;
         Some(Grid::over(&source.set, &measure, vec![depths.clone()]))
     };
-    let (rates, latencies) = (of("iops")?, of("mean")?);
+    let (rates, latencies) = (grid_of("iops")?, grid_of("mean")?);
     let point = |(index, value): (usize, &grid::GridValue)| {
         let mean = |grid: &Grid| Some(grid.at(&[index]).measured()?.summary.mean.value);
         let (iops, latency_ns) = (mean(&rates)?, mean(&latencies)?);

@@ -82,7 +82,7 @@ fn values_of(source: &Source, dimension: &str) -> usize {
 
 /// The common dimensions for one source: those that were not varied have its own value.
 pub(super) fn own(source: &Source, dimensions: &[Dimension]) -> Vec<Dimension> {
-    let of = |dimension: &Dimension| {
+    let with_own_values = |dimension: &Dimension| {
         let own = source.dimensions.iter().find(|known| known.name == dimension.name);
         match (dimension.values.len(), own) {
             (0 | 1, Some(own)) => own.clone(),
@@ -90,7 +90,7 @@ pub(super) fn own(source: &Source, dimensions: &[Dimension]) -> Vec<Dimension> {
             _ => dimension.clone(),
         }
     };
-    dimensions.iter().map(of).collect()
+    dimensions.iter().map(with_own_values).collect()
 }
 
 /// Joins dimensions that were varied together, value by value, into one.
@@ -110,12 +110,14 @@ fn joined(mut set: RecordSet) -> RecordSet {
     }
     let cells = set.runs.iter_mut().filter_map(|run| run.cell.as_mut());
     for cell in cells.filter(|cell| grid::is_whole(&cell.at, &dimensions)) {
-        let of = |pick: fn(&record::Coordinate) -> &String| {
+        let joined_names = |pick: fn(&record::Coordinate) -> &String| {
             let varied = cell.at.iter().filter(|at| varied.contains(&at.dimension.as_str()));
             varied.map(|at| pick(at).as_str()).collect::<Vec<_>>().join(" + ")
         };
-        let joined =
-            record::Coordinate { dimension: of(|at| &at.dimension), value: of(|at| &at.value) };
+        let joined = record::Coordinate {
+            dimension: joined_names(|at| &at.dimension),
+            value: joined_names(|at| &at.value),
+        };
         cell.at.retain(|at| !varied.contains(&at.dimension.as_str()));
         cell.at.push(joined);
     }

@@ -36,8 +36,8 @@ fn phases(conclusion: &Conclusion, style: &Style) -> String {
     }
     let names = conclusion.rows.iter().map(|row| row.phase.chars().count());
     let width = names.max().unwrap_or_default().max(NAME_MIN) + 1;
-    let of = if conclusion.share_of.is_some() { "ratio" } else { "share" };
-    let head = ["phase", "seconds", of, "95 % interval", "a second", "caches", "limit"];
+    let change = if conclusion.share_of.is_some() { "ratio" } else { "share" };
+    let head = ["phase", "seconds", change, "95 % interval", "a second", "caches", "limit"];
     let mut out = style.bold(&line(head, width)) + "\n";
     for row in &conclusion.rows {
         out += &(line(cells(row).each_ref().map(String::as_str), width) + "\n");
@@ -161,7 +161,7 @@ fn gains(conclusion: &Conclusion, style: &Style) -> String {
     };
     let head = columns(["against the", "reference, s", "now, s", "gain, %"]);
     let mut out = format!("\n{}\n", style.bold(&head));
-    let told = |phase: &str, now: f64, gain: &Gain| {
+    let gain_line = |phase: &str, now: f64, gain: &Gain| {
         let (reference, now) = (seconds(gain.reference.value), seconds(now));
         let percent = format!("{:.1}", gain.percent.value);
         let line = columns([phase, &reference, &now, &percent]);
@@ -169,7 +169,7 @@ fn gains(conclusion: &Conclusion, style: &Style) -> String {
     };
     for row in &conclusion.rows {
         out += &match &row.gain {
-            Some(Ok(gain)) => told(&row.phase, row.seconds.value, gain),
+            Some(Ok(gain)) => gain_line(&row.phase, row.seconds.value, gain),
             Some(Err(why)) => {
                 let why = match why {
                     Incomparable::Missing => "the reference has no such phase".to_owned(),
@@ -181,7 +181,7 @@ fn gains(conclusion: &Conclusion, style: &Style) -> String {
         };
     }
     if let (Some(total), Some(gain)) = (&conclusion.total, &conclusion.total_gain) {
-        out += &style.bold(&told("TOTAL", total.value, gain));
+        out += &style.bold(&gain_line("TOTAL", total.value, gain));
     }
     out
 }

@@ -284,8 +284,8 @@ pub fn job_file(conclusion: &Conclusion) -> Option<String> {
     if !conclusion.stack.is_empty() {
         out += &format!("# on {}\n", conclusion.stack.join(" > ").replace(['\n', '\r'], " "));
     }
-    let said = lines(conclusion).into_iter().chain(to_use(conclusion));
-    out.extend(said.map(|line| format!("# {line}\n")));
+    let comments = lines(conclusion).into_iter().chain(to_use(conclusion));
+    out.extend(comments.map(|line| format!("# {line}\n")));
     let filename = match (conclusion.is_scratch, value("filename")?) {
         (true, typed) => {
             out += "# The first run creates the file and keeps it.\n";

@@ -53,9 +53,9 @@ fn operation(operation: &Operation, conclusion: &Conclusion, style: &Style) -> S
         line("Fastest:", rate(&seconds.fastest));
         line("50% Median:", rate(&seconds.median));
         line("Slowest:", rate(&seconds.slowest));
-        let of = if seconds.count == 1 { "second" } else { "seconds" };
+        let noun = if seconds.count == 1 { "second" } else { "seconds" };
         let left = "the first and the last are left out";
-        line("", format!("(of {} whole {of}; {left})", seconds.count));
+        line("", format!("(of {} whole {noun}; {left})", seconds.count));
     }
     line("Latency:", latency(&operation.requests.whole));
     if !operation.requests.first_byte.is_empty() {

@@ -155,11 +155,11 @@ fn lines(table: &Table, repeats: usize, style: &Style) -> String {
     let rows = table.columns.iter().flat_map(|column| &column.rows);
     let labels = rows.map(|row| row.value.as_str()).chain([table.compared.as_str()]);
     let layout = Layout::new(label_width(labels) + 2, repeats, has_total, style.width);
-    let of = match &table.baseline {
+    let reference = match &table.baseline {
         Baseline::Value(_) => "ratio".to_owned(),
         baseline => format!("of {}", baseline.name()),
     };
-    let mut out = style.bold(&layout.head(&table.compared, &of)) + "\n";
+    let mut out = style.bold(&layout.head(&table.compared, &reference)) + "\n";
     for (column, heading) in table.columns.iter().zip(&headings) {
         if !heading.is_empty() {
             out += &(heading.clone() + "\n");
@@ -280,9 +280,9 @@ fn legend(conclusion: &Conclusion, repeats: usize, style: &Style) -> String {
     };
     if repeats > 1 {
         let several = conclusion.tables.iter().any(|other| other.measure != table.measure);
-        let of = if several { "of a figure " } else { "" };
+        let of_figure = if several { "of a figure " } else { "" };
         text += &format!(
-            " The best and its ties {of}hold the true best everywhere in 95 of 100 sweeps \
+            " The best and its ties {of_figure}hold the true best everywhere in 95 of 100 sweeps \
              (comparisons: {}). Intervals are of each mean alone, by {repeats} runs.",
             conclusion.tables.iter().map(|table| table.comparisons).max().unwrap_or(0)
         );

@@ -210,11 +210,11 @@ fn compared(
         return Err(Incomparable::Missing);
     };
     if new_first.amount != old_first.amount {
-        let of = |work: &Work| {
-            let told = |amount: Amount| format!("{} {}", amount.count, amount.unit.name());
-            work.amount.map_or("no amount".to_owned(), told)
+        let amount_text = |work: &Work| {
+            let with_unit = |amount: Amount| format!("{} {}", amount.count, amount.unit.name());
+            work.amount.map_or("no amount".to_owned(), with_unit)
         };
-        let text = format!("{} here, {} there", of(new_first), of(old_first));
+        let text = format!("{} here, {} there", amount_text(new_first), amount_text(old_first));
         return Err(Incomparable::Other(text));
     }
     let cache = |works: &[&Work]| works.iter().map(|work| work.cache).min().unwrap_or_default();
@@ -224,8 +224,8 @@ fn compared(
         return Err(Incomparable::Other(text));
     }
     if parts(new_first) != parts(old_first) {
-        let told = |work: &Work| parts(work).join(" + ");
-        let text = format!("{} here, {} there", told(new_first), told(old_first));
+        let joined = |work: &Work| parts(work).join(" + ");
+        let text = format!("{} here, {} there", joined(new_first), joined(old_first));
         return Err(Incomparable::Other(text));
     }
     gain(&seconds(works), &seconds(&old), seed).ok_or(Incomparable::Missing)

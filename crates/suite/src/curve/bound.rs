@@ -26,10 +26,10 @@ impl Figure {
         match self {
             Figure::Mean => Some(row.mean),
             Figure::Percentile(wanted) => {
-                let of = |(percentile, value): &(f64, Estimated)| {
+                let wanted_value = |(percentile, value): &(f64, Estimated)| {
                     (*percentile == wanted).then_some(*value)
                 };
-                row.percentiles.iter().find_map(of)
+                row.percentiles.iter().find_map(wanted_value)
             }
         }
     }

@@ -32,11 +32,11 @@ pub(super) fn rows(measured: &[DepthRun], seed: u64) -> Vec<Row> {
     let mut depths: Vec<u32> = measured.iter().map(|one| one.depth).collect();
     depths.sort_unstable();
     depths.dedup();
-    let of = |depth: &u32| {
+    let row_at = |depth: &u32| {
         let runs: Vec<&DepthRun> = measured.iter().filter(|one| one.depth == *depth).collect();
         row(*depth, &runs, seed)
     };
-    let mut rows: Vec<Row> = depths.iter().map(of).collect();
+    let mut rows: Vec<Row> = depths.iter().map(row_at).collect();
     let power = |row: &Row| row.iops.value / row.mean.value.max(1.0);
     let greatest = rows.iter().map(power).fold(0.0, f64::max);
     for row in &mut rows {

@@ -88,38 +88,38 @@ fn cause(
     findings: &[Finding],
     failures: &[Failure],
 ) -> Cause {
-    let said = |text: String, confidence, cure: &str| Cause {
+    let cause = |text: String, confidence, cure: &str| Cause {
         text,
         confidence: Some(confidence),
         cure: cure.into(),
     };
     if let Some(failure) = failures.first() {
         let cure = "fix this first: check the kernel log (dmesg) and the health of the disk";
-        return said(format!("errors: {}", failure.text), Confidence::High, cure);
+        return cause(format!("errors: {}", failure.text), Confidence::High, cure);
     }
     if let Some(finding) = findings.iter().find(|f| f.severity >= Severity::Warning) {
         let text = format!("{} [{}]: {}", finding.text, finding.check, finding.cause);
         // A finding in half of the steps is not an accident.
         let often = finding.jobs.len() * 2 >= PROBES.len();
         let confidence = if often { Confidence::High } else { Confidence::Medium };
-        return said(text, confidence, &finding.remedy.to_string());
+        return cause(text, confidence, &finding.remedy.to_string());
     }
     match indicators.load {
         Load::Above => {
             let cure = "check the layers above the disk: scheduler, encryption, RAID, cgroup \
                         limits, CPU frequency (fathom inspect lists them)";
-            return said("I/Os are delayed above the device".into(), Confidence::Medium, cure);
+            return cause("I/Os are delayed above the device".into(), Confidence::Medium, cure);
         }
         Load::Stalls => {
             let cure = "find what runs at those moments: other programs, trims, scrubs, garbage \
                         collection; fathom run --record keeps the time series";
-            return said("some I/Os stall".into(), Confidence::Medium, cure);
+            return cause("some I/Os stall".into(), Confidence::Medium, cure);
         }
         _ => {}
     }
     if indicators.cpu_bound {
         let cure = "use fewer, larger I/Os, more workers (numjobs), or a faster CPU";
-        return said("a CPU is full".into(), Confidence::High, cure);
+        return cause("a CPU is full".into(), Confidence::High, cure);
     }
     if let Some(kept) = indicators.kept.filter(|kept| *kept < 0.8) {
         let text = format!(
@@ -128,7 +128,7 @@ fn cause(
         );
         let cure =
             "plan with the sustained figure: run fathom precondition, then fathom test --thorough";
-        return said(text, Confidence::Medium, cure);
+        return cause(text, Confidence::Medium, cure);
     }
     if let Some((plain, whole)) = indicators.sync.filter(|(p, w)| w / p.max(1.0) >= SYNC_DEAR) {
         let text = format!(
@@ -137,7 +137,7 @@ fn cause(
             time(plain)
         );
         let cure = "commit in groups, and keep logs on a disk with power-loss protection";
-        return said(text, Confidence::Medium, cure);
+        return cause(text, Confidence::Medium, cure);
     }
     healthy(set, indicators)
 }

@@ -255,10 +255,10 @@ fn arranged<'a>(set: &'a RecordSet, design: &Design) -> Cow<'a, RecordSet> {
 /// The dimensions as the tables show them.
 fn axes(design: &Design) -> Vec<grid::Dimension> {
     if !has_one_axis(design) {
-        let of = |d: &design::Dimension| {
+        let dimension = |d: &design::Dimension| {
             grid::Dimension::new(&d.name, d.values.iter().map(String::as_str))
         };
-        return design.dimensions.iter().map(of).collect();
+        return design.dimensions.iter().map(dimension).collect();
     }
     let all: Vec<Coordinate> = (0..design.cells()).map(|cell| joined(&design.at(cell))).collect();
     let name = all.first().map_or("", |first| first.dimension.as_str());
@@ -457,10 +457,10 @@ fn total_shares(table: &Table, design: &Design) -> Vec<Option<Estimated>> {
             at.and_then(|at| totals[at].clone())
         }
     };
-    let of = |total: &Option<Vec<f64>>| {
+    let total_share = |total: &Option<Vec<f64>>| {
         share(total.as_ref()?, reference.as_ref()?, &table.baseline, design.seed)
     };
-    totals.iter().map(of).collect()
+    totals.iter().map(total_share).collect()
 }
 
 /// The ratio of two means. It is bounded only where the baseline was chosen beforehand: the best is
@@ -481,11 +481,11 @@ fn split<'a>(label: &'a str, cells: &'a [String]) -> (&'a str, &'a str) {
     {
         return (only, label);
     }
-    let of = |cell: &'a String| match label.strip_prefix(cell.as_str())? {
+    let split = |cell: &'a String| match label.strip_prefix(cell.as_str())? {
         "" => Some((cell.as_str(), "")),
         rest => Some((cell.as_str(), rest.strip_prefix(": ")?)),
     };
-    cells.iter().find_map(of).unwrap_or((label, ""))
+    cells.iter().find_map(split).unwrap_or((label, ""))
 }
 
 /// Verdicts about cells or, with several jobs, about cells and jobs.
@@ -504,8 +504,8 @@ fn findings(findings: Vec<Finding>, cells: &[String]) -> Vec<Finding> {
     let of_cells = |finding: Finding| {
         let mut jobs: Vec<String> = Vec::new();
         // Findings over all runs name the job, and the cell in their text.
-        let told = cells.iter().find(|cell| finding.text.starts_with(&format!("{cell}, ")));
-        let labels = told.map_or(finding.jobs.as_slice(), std::slice::from_ref);
+        let named = cells.iter().find(|cell| finding.text.starts_with(&format!("{cell}, ")));
+        let labels = named.map_or(finding.jobs.as_slice(), std::slice::from_ref);
         for label in labels {
             let (cell, _) = split(label, cells);
             if !jobs.iter().any(|known| known == cell) {

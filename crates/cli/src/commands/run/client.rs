@@ -180,7 +180,7 @@ impl Servers<'_> {
     /// The jobs of all servers, with the names that conditions use.
     fn subjects(&self) -> Vec<Subject> {
         let several = self.servers.len() > 1;
-        let of = |server: &ServerLink| {
+        let jobs_of = |server: &ServerLink| {
             let named = |job: &remote::Announced| {
                 let own = job.name.clone();
                 let name = if several { format!("{}: {own}", server.label()) } else { own };
@@ -189,7 +189,7 @@ impl Servers<'_> {
             };
             server.jobs.iter().map(named).collect::<Vec<_>>()
         };
-        self.servers.iter().flat_map(of).collect()
+        self.servers.iter().flat_map(jobs_of).collect()
     }
 
     /// Handles messages until all servers have reached a stage for which `done` is true.

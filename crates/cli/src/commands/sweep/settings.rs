@@ -53,7 +53,8 @@ pub fn targets(invocation: &Invocation) -> Vec<String> {
     let mut seen: HashSet<PathBuf> = HashSet::new();
     let is_first_on_filesystem = |path: &&String| {
         let path = Path::new(path.as_str());
-        let is_device = std::fs::metadata(path).is_ok_and(|it| it.file_type().is_block_device());
+        let is_device =
+            std::fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_block_device());
         let place = if is_device { Some(path) } else { path.parent() };
         !above.contains(path) && seen.insert(place.unwrap_or(path).to_owned())
     };
@@ -104,7 +105,9 @@ fn check_directories(design: &Design, jobs: &CellJobs) -> Result<()> {
     let Some(index) = design.dimensions.iter().position(|one| one.name == TARGET) else {
         return Ok(());
     };
-    for directory in design.dimensions[index].values.iter().filter(|it| Path::new(it).is_dir()) {
+    for directory in
+        design.dimensions[index].values.iter().filter(|value| Path::new(value).is_dir())
+    {
         let mut at = design.at(0);
         at[index].value.clone_from(directory);
         let invocation = jobs.parse(&at, &CellSetup::default())?;
@@ -164,7 +167,10 @@ pub fn begin(
     let mkfs_target = mkfs_target(manifest, first)?;
     let (mut session, before) =
         Session::begin(runner.host().clone(), &state, mkfs_target, stop).map_err(to_refusal)?;
-    before.done.iter().for_each(|line| write_stderr(&format!("left by an earlier sweep: {line}\n")));
+    before
+        .done
+        .iter()
+        .for_each(|line| write_stderr(&format!("left by an earlier sweep: {line}\n")));
     let (mut combinations, mut worked_on) = (Vec::new(), Vec::new());
     for cell in 0..design.cells() {
         let at = design.at(cell);

@@ -163,8 +163,9 @@ impl RequestStats {
 
 /// One entry per endpoint, if there are several.
 fn hosts(endpoints: &[String]) -> Vec<HostResult> {
-    let of = |endpoint: &String| HostResult { endpoint: endpoint.clone(), ..HostResult::default() };
-    if endpoints.len() > 1 { endpoints.iter().map(of).collect() } else { Vec::new() }
+    let empty_result =
+        |endpoint: &String| HostResult { endpoint: endpoint.clone(), ..HostResult::default() };
+    if endpoints.len() > 1 { endpoints.iter().map(empty_result).collect() } else { Vec::new() }
 }
 
 fn count_answer(

@@ -135,9 +135,9 @@ fn refusal(name: &str, error: u32, data: &[u8]) -> io::Error {
         8 => "it wants block sizes to be agreed on",
         _ => "the request is refused",
     };
-    let said = String::from_utf8_lossy(data);
-    let said = if said.is_empty() { String::new() } else { format!(" ({said})") };
-    io::Error::other(format!("the server refuses the export '{name}': {reason}{said}"))
+    let detail = String::from_utf8_lossy(data);
+    let detail = if detail.is_empty() { String::new() } else { format!(" ({detail})") };
+    io::Error::other(format!("the server refuses the export '{name}': {reason}{detail}"))
 }
 
 fn send_option<S: Write>(stream: &mut S, option: u32, data: &[u8]) -> io::Result<()> {

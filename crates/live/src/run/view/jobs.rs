@@ -53,13 +53,13 @@ fn columns(errors: bool) -> Vec<Column> {
 
 /// The lines of the table: a job and one of its directions, if it has any.
 fn all(moment: &Moment) -> Vec<(usize, Option<Direction>)> {
-    let of = |(place, job): (usize, &JobNow)| {
+    let rows = |(place, job): (usize, &JobNow)| {
         let has = |direction: &Direction| job.directions[*direction].is_some();
         let directions: Vec<_> = Direction::ALL.into_iter().filter(has).map(Some).collect();
         let directions = if directions.is_empty() { vec![None] } else { directions };
         directions.into_iter().map(move |direction| (place, direction)).collect::<Vec<_>>()
     };
-    moment.jobs.iter().enumerate().flat_map(of).collect()
+    moment.jobs.iter().enumerate().flat_map(rows).collect()
 }
 
 /// The number of lines.

@@ -134,8 +134,8 @@ impl<R: BufRead> Strace<R> {
 
     fn line(&mut self, text: &str) {
         let line = line::line(text);
-        let said = line::line_kind(line.rest);
-        if said == LineKind::Other {
+        let kind = line::line_kind(line.rest);
+        if kind == LineKind::Other {
             return;
         }
         if let Some(Time::Unix(ns)) = line.time {
@@ -143,7 +143,7 @@ impl<R: BufRead> Strace<R> {
         }
         let at_ns = self.clock.at(line.time);
         let thread = line.thread.unwrap_or(0);
-        match said {
+        match kind {
             LineKind::Call(text) => self.call(thread, at_ns, None, text),
             LineKind::Unfinished(text) => {
                 self.begun.insert(thread, Begun { at_ns, text: text.to_owned() });
