@@ -70,9 +70,6 @@ struct Pool<'a> {
 }
 
 /// Searches. `None`: `is_stopped` said so.
-///
-/// # Errors
-/// When a directory cannot be read.
 pub fn search(
     search: &Search,
     is_stopped: &(dyn Fn() -> bool + Sync),

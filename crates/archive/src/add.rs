@@ -77,9 +77,6 @@ impl Archive {
     }
 
     /// The latest set of this kind and name (see [`SetInfo::name`]).
-    ///
-    /// # Errors
-    /// When the archive cannot be read.
     pub fn find_set(&self, kind: &str, name: &str) -> Result<Option<SetId>, ArchiveError> {
         let sql = "SELECT id FROM sets WHERE kind = ?1 AND name = ?2 \
              ORDER BY (SELECT max(number) FROM runs WHERE set_id = sets.id) DESC LIMIT 1";
@@ -87,9 +84,6 @@ impl Archive {
     }
 
     /// The run with the same record, if it was added before.
-    ///
-    /// # Errors
-    /// When the archive cannot be read.
     pub fn find_same(&self, record: &RunRecord) -> Result<Option<RunId>, ArchiveError> {
         let sql = "SELECT id FROM runs WHERE started_ms = ?1 AND ended_ms = ?2 AND host = ?3 \
              AND command = ?4 AND cell IS NOT DISTINCT FROM ?5 AND round IS NOT DISTINCT FROM ?6 \

@@ -7,9 +7,6 @@ use rusqlite::params;
 const TAG_LENGTH_MAX: usize = 64;
 
 /// Checks that a tag needs no quotes on a command line and is not another name of a run.
-///
-/// # Errors
-/// What is wrong with it.
 pub fn check_tag(tag: &str) -> Result<(), ArchiveError> {
     let is_allowed = |c: char| c.is_alphanumeric() || "._-+:/@".contains(c);
     let reason = match tag {
@@ -46,9 +43,6 @@ impl Archive {
     }
 
     /// Every tag with the number of runs that have it.
-    ///
-    /// # Errors
-    /// When the archive cannot be read.
     pub fn tags(&self) -> Result<Vec<(String, u64)>, ArchiveError> {
         let sql = "SELECT tag, count(*) FROM tags GROUP BY tag ORDER BY tag";
         self.query(sql, &[], |row| Ok((row.get(0)?, row.get::<i64>(1)? as u64)))

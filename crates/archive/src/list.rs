@@ -139,9 +139,6 @@ const COLUMNS: &str = "SELECT id, set_id, cell, round, coordinates, kind, starte
 
 impl Archive {
     /// The runs a filter selects, in its order.
-    ///
-    /// # Errors
-    /// When the archive cannot be read.
     pub fn list(&self, filter: &Filter) -> Result<Vec<Row>, ArchiveError> {
         let clause = filter.clause();
         self.query(&format!("{COLUMNS}{}", clause.sql), &bound(&clause.values), row)
@@ -192,9 +189,6 @@ impl Archive {
     }
 
     /// A figure of all runs that have it, in the filter's order.
-    ///
-    /// # Errors
-    /// When the archive cannot be read.
     pub fn figures(
         &self,
         filter: &Filter,
@@ -221,9 +215,6 @@ impl Archive {
 
     /// The latest earlier run of the same workload on the same host and device, without errors. For
     /// a run of a set it is the run of the same cell and round in an earlier set.
-    ///
-    /// # Errors
-    /// When the archive cannot be read.
     pub fn previous_row(&self, id: &RunId) -> Result<Option<Row>, ArchiveError> {
         const SAME: &str = "kind, job, rw, bs, iodepth, engine, host, device, coalesce(cell, ''), \
              coalesce(round, 0)";

@@ -118,9 +118,6 @@ impl Archive {
     }
 
     /// The runs of a set, in the order they were added.
-    ///
-    /// # Errors
-    /// When the archive cannot be read.
     pub fn members(&self, id: &SetId) -> Result<Vec<RunId>, ArchiveError> {
         let sql = "SELECT id FROM runs WHERE set_id = ?1 ORDER BY number";
         self.query(sql, params![id.0], |row| row.get(0).map(RunId))

@@ -42,9 +42,6 @@ impl Location {
     }
 
     /// The same, parsed.
-    ///
-    /// # Errors
-    /// What is wrong with the address.
     pub(crate) fn address(&self) -> Result<Option<Address>, ArchiveError> {
         let wrong = |reason| ArchiveError::Address { address: self.shown(), reason };
         self.server().map(Address::parse).transpose().map_err(wrong)

@@ -24,9 +24,6 @@ pub struct Trends {
 impl Archive {
     /// Trends of a figure. Workloads with more runs come first, and no more are added once the trends
     /// have `runs_max` runs, because finding changes in many runs takes long.
-    ///
-    /// # Errors
-    /// When the archive cannot be read.
     pub fn trends(
         &self,
         filter: &Filter,

@@ -15,9 +15,6 @@ pub struct Command {
 
 impl Command {
     /// Prepares a command. It begins with [`Command::begin`].
-    ///
-    /// # Errors
-    /// When no process can be started.
     pub fn prepare(words: &[OsString]) -> io::Result<Command> {
         let mut shell = std::process::Command::new("/bin/sh");
         let child = shell.args(["-c", WAITING, "fathom capture"]).args(words).spawn()?;
@@ -38,17 +35,11 @@ impl Command {
     }
 
     /// Lets it begin.
-    ///
-    /// # Errors
-    /// When the signal cannot be sent.
     pub fn begin(&self) -> io::Result<()> {
         Ok(kill_process(self.pid(), Signal::CONT)?)
     }
 
     /// How it ended; `None` while it runs.
-    ///
-    /// # Errors
-    /// When the system does not tell.
     pub fn ended(&mut self) -> io::Result<Option<ExitStatus>> {
         self.child.try_wait()
     }

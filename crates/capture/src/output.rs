@@ -38,9 +38,6 @@ struct Named {
 
 impl Output {
     /// Creates the file.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub fn create(path: &Path, header: Header, size_max: Option<u64>) -> io::Result<Output> {
         let writer = Writer::new(File::create(path)?, &header)?;
         let half = size_max.map(|most| most / 2);
@@ -68,9 +65,6 @@ impl Output {
     }
 
     /// Writes an entry.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
     pub fn entry(&mut self, entry: &Entry) -> io::Result<()> {
         let Some(half) = self.half else { return self.writer.entry(entry) };
         let name = match entry {
@@ -136,17 +130,11 @@ impl Output {
     }
 
     /// Writes what waits, so that it stays however the program ends.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
     pub fn flush(&mut self) -> io::Result<()> {
         self.writer.flush()
     }
 
     /// Ends the trace. Returns the bytes of the file.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
     pub fn finish(self, duration_ns: u64, left_out: u64) -> io::Result<u64> {
         let file = self.writer.finish_with(duration_ns, left_out)?;
         Ok(file.metadata()?.len())

@@ -81,15 +81,12 @@ impl Capture {
     /// Watches one more thread, and those that it starts.
     ///
     /// # Errors
-    /// When there are too many.
+    /// When the map of watched threads is full.
     pub fn watch(&mut self, thread: u32) -> Result<(), Unavailable> {
         self.programs.watch(thread)
     }
 
     /// Writes what was seen since the last call. To be called some hundred times a second.
-    ///
-    /// # Errors
-    /// When the trace cannot be written.
     pub fn drain(&mut self) -> io::Result<()> {
         loop {
             for _ in 0..BATCH {
@@ -143,9 +140,6 @@ impl Capture {
     }
 
     /// Ends the programs, writes what they sent, and ends the trace.
-    ///
-    /// # Errors
-    /// When the trace cannot be written.
     pub fn finish(mut self) -> io::Result<Totals> {
         self.totals.duration_ns = monotonic_ns() - self.origin;
         self.programs.stop().map_err(io::Error::other)?;

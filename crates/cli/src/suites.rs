@@ -144,9 +144,6 @@ impl SuiteObserver for SuiteLog<'_> {
 }
 
 /// Parses the job of a step.
-///
-/// # Errors
-/// When the job is wrong.
 pub fn invocation(step: &Step, runner: &Runner, options: &SuiteOptions) -> Result<Invocation> {
     let mut invocation = job::parse(&step.arguments, Dialect::Fathom, &ranks::machine(runner))
         .map_err(anyhow::Error::from)

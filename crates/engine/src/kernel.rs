@@ -13,9 +13,6 @@ use std::time::Duration;
 
 /// Waits until a range of a file is written to its device, by sync_file_range(2). It flushes no cache of
 /// the device and writes no metadata.
-///
-/// # Errors
-/// The error of the kernel.
 pub fn sync_file_range(fd: BorrowedFd, offset: u64, length: u64) -> io::Result<()> {
     let flags = libc::SYNC_FILE_RANGE_WAIT_BEFORE
         | libc::SYNC_FILE_RANGE_WRITE

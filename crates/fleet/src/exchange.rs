@@ -19,9 +19,6 @@ pub trait Exchange {
     fn now(&self) -> u64;
 
     /// Begins to send a message.
-    ///
-    /// # Errors
-    /// When it cannot be sent.
     fn send(&mut self, to: u32, bytes: Vec<u8>) -> Result<(), String>;
 
     /// The next message that has arrived, with its sender.

@@ -170,9 +170,6 @@ impl<'a> Lead<'a> {
     }
 
     /// Leads the ranks from their first word to goodbye.
-    ///
-    /// # Errors
-    /// When the exchange fails.
     pub fn run(mut self) -> Result<Farewell, String> {
         while !self.ranks.iter().all(|rank| rank.hello.is_some() || rank.lost.is_some()) {
             self.turn()?;

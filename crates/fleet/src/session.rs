@@ -148,9 +148,6 @@ impl Fleet {
     }
 
     /// Begins a run; only rank 0 does. Its own part in it begins with [`Fleet::enrol`].
-    ///
-    /// # Errors
-    /// When the exchange has failed.
     pub fn announce(&self, task: Task) -> Result<(), String> {
         self.ask(Command::Task(task))
     }

@@ -80,9 +80,6 @@ pub fn manifest_file(directory: &Path) -> PathBuf {
 
 /// Removes incomplete files of a killed program, and checks that the directory can be written. The
 /// caller must hold the lock.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn tidy(directory: &Path) -> Result<(), RecordError> {
     let cells = directory.join(CELLS);
     let clean = || -> io::Result<()> {

@@ -10,9 +10,6 @@ use std::ops::Range;
 pub trait Kernel: Send + Sync {
     /// The part of the first `length` bytes of a file or device in the page cache (cachestat, or
     /// mincore before Linux 6.5).
-    ///
-    /// # Errors
-    /// Those of the calls.
     fn page_cache(&self, file: &File, length: u64) -> io::Result<PageCache>;
 
     /// Holes and unwritten extents in a range of a file, in bytes (FIEMAP).

@@ -109,9 +109,6 @@ impl Given {
 }
 
 /// The profile of this name.
-///
-/// # Errors
-/// There is none.
 pub(crate) fn find(name: &str) -> Result<&'static Profile, String> {
     PROFILES.iter().find(|profile| profile.name == name).ok_or_else(|| {
         let names: Vec<&str> = PROFILES.iter().map(|profile| profile.name).collect();

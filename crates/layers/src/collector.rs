@@ -185,9 +185,6 @@ impl Collector {
     }
 
     /// Attaches the programs; a second call changes nothing.
-    ///
-    /// # Errors
-    /// When the kernel refuses.
     pub fn attach(&mut self) -> Result<(), Unavailable> {
         if !std::mem::replace(&mut self.attached, true) {
             for name in self.programs() {

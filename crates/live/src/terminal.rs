@@ -85,17 +85,11 @@ impl Terminal {
     }
 
     /// Draws the view of a machine.
-    ///
-    /// # Errors
-    /// Errors of writing to the terminal.
     pub fn draw(&mut self, screen: &mut Screen) -> io::Result<()> {
         self.draw_with(|frame, palette| draw(frame, screen, palette))
     }
 
     /// Draws with a function.
-    ///
-    /// # Errors
-    /// Errors of writing to the terminal.
     pub fn draw_with(&mut self, draw: impl FnOnce(&mut Frame<'_>, Palette)) -> io::Result<()> {
         let (palette, area) = (self.palette, area(size()));
         if std::mem::replace(&mut self.area, area) != area {
@@ -111,9 +105,6 @@ impl Terminal {
     }
 
     /// Clears the terminal, so that the next picture is drawn completely.
-    ///
-    /// # Errors
-    /// Errors of writing to the terminal.
     pub fn clear(&mut self) -> io::Result<()> {
         // The library's clear() queries the cursor position and waits for an answer, which does not
         // come while the process is in the background.
@@ -180,9 +171,6 @@ impl Terminal {
     }
 
     /// Restores the terminal, calls `pause`, and sets the terminal up again.
-    ///
-    /// # Errors
-    /// Errors of setting up the terminal.
     pub fn suspend(&mut self, pause: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
         restore_terminal()?;
         pause()?;
@@ -190,9 +178,6 @@ impl Terminal {
     }
 
     /// Sets up the terminal again after the process was stopped by a signal.
-    ///
-    /// # Errors
-    /// Errors of setting up the terminal.
     pub fn reopen(&mut self) -> io::Result<()> {
         restore_terminal()?;
         prepare_terminal()?;

@@ -21,9 +21,6 @@ pub struct ReplayWriter<W> {
 
 impl<W: Write> ReplayWriter<W> {
     /// Positions are multiplied by `scale` and aligned to 4 KiB if it is not 1.
-    ///
-    /// # Errors
-    /// When the header cannot be written.
     pub fn new(mut out: W, level: Level, scale: f64) -> io::Result<ReplayWriter<W>> {
         writeln!(out, "{HEADER}")?;
         let (names, first) = (Vec::new(), None);
@@ -31,9 +28,6 @@ impl<W: Write> ReplayWriter<W> {
     }
 
     /// Takes an entry.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub fn entry(&mut self, entry: &Entry) -> io::Result<()> {
         let event = match entry {
             Entry::File(file) => {
@@ -84,9 +78,6 @@ impl<W: Write> ReplayWriter<W> {
     }
 
     /// Closes the files.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub fn finish(mut self) -> io::Result<()> {
         for (name, _) in self.names.iter().filter(|(_, open)| *open) {
             write_file_action(&mut self.out, self.latest_us, name, "close")?;

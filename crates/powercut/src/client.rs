@@ -56,9 +56,6 @@ pub struct Access {
 
 impl Client {
     /// Connects to `HOST:PORT`. A broken connection is made again for `patience`.
-    ///
-    /// # Errors
-    /// See [`ClientError`].
     pub fn connect(
         address: &str,
         access: Access,
@@ -70,18 +67,12 @@ impl Client {
     }
 
     /// Another connection to the same server.
-    ///
-    /// # Errors
-    /// See [`ClientError`].
     pub fn another(&self) -> Result<Client, ClientError> {
         Client::connect(&self.address, self.access.clone(), self.patience)
     }
 
     /// Sends a request and waits for its reply. Requests can be sent twice: the server knows a promise
     /// that it has kept.
-    ///
-    /// # Errors
-    /// See [`ClientError`].
     pub fn request(&mut self, request: &Request) -> Result<Reply, ClientError> {
         let begun = Instant::now();
         loop {

@@ -132,9 +132,6 @@ impl Promises {
     }
 
     /// The session, if this version of fathom can check it.
-    ///
-    /// # Errors
-    /// Why not.
     pub fn session(&self) -> Result<&Session, String> {
         let Some(session) = &self.session else {
             let line = self.damage.first().map(|damage| format!(" ({})", damage.what));

@@ -43,9 +43,6 @@ struct Log {
 
 impl Server {
     /// A server that keeps promises in this directory, which is made if it is not there.
-    ///
-    /// # Errors
-    /// When the directory cannot be made.
     pub fn new(directory: &Path, token: Option<String>) -> io::Result<Server> {
         fs::create_dir_all(directory)?;
         let directory = directory.to_owned();
@@ -58,9 +55,6 @@ impl Server {
     }
 
     /// Serves each connection in a thread, for ever.
-    ///
-    /// # Errors
-    /// When no thread can be started.
     pub fn serve(self: &Arc<Server>, listener: &TcpListener) -> io::Result<()> {
         for stream in listener.incoming() {
             // A connection that is gone before it was accepted.

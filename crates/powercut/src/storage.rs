@@ -22,15 +22,9 @@ const PREFIX: &str = "powercut-";
 /// Where one stream writes.
 pub trait Storage {
     /// Writes a block. Nothing promises that it is durable.
-    ///
-    /// # Errors
-    /// The error of the kernel or device.
     fn write(&mut self, write: &Write, bytes: &[u8]) -> io::Result<()>;
 
     /// Makes all blocks of a batch durable, as the class does it.
-    ///
-    /// # Errors
-    /// The error of the kernel or device.
     fn commit(&mut self, batch: &[Write]) -> io::Result<()>;
 }
 
@@ -77,9 +71,6 @@ fn is_own_name(name: &str) -> bool {
 }
 
 /// The first entry of a directory that is not of an earlier test.
-///
-/// # Errors
-/// When the directory cannot be listed.
 pub fn foreign_entry(directory: &Path) -> io::Result<Option<String>> {
     for entry in fs::read_dir(directory)? {
         let name = entry?.file_name().to_string_lossy().into_owned();
@@ -272,9 +263,6 @@ impl Reader {
     }
 
     /// Adds the sectors that are found where a slot is. For files, all sectors of the file.
-    ///
-    /// # Errors
-    /// When a file cannot be opened.
     pub fn read(
         &mut self,
         slot: usize,

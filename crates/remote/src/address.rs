@@ -47,9 +47,6 @@ pub struct AddressError {
 impl Address {
     /// Parses fio's syntax: `[ip:|ip4:|ip6:]HOST[,PORT]`, `,PORT`, `sock:PATH`; an empty text is
     /// loopback with the default port.
-    ///
-    /// # Errors
-    /// What is wrong with it.
     pub fn parse(typed: &str) -> Result<Address, AddressError> {
         let error = |wrong| AddressError { typed: typed.into(), wrong };
         if let Some(path) = typed.strip_prefix("sock:") {

@@ -115,9 +115,6 @@ impl Encrypted {
     }
 
     /// Tells the other side that nothing more is sent.
-    ///
-    /// # Errors
-    /// When the connection is broken.
     pub fn end_writing(&self) -> io::Result<()> {
         self.send(|session| {
             session.send_close_notify();

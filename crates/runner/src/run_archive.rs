@@ -265,9 +265,6 @@ impl RunArchive {
     }
 
     /// Whether the file of the one run was written, if there is one.
-    ///
-    /// # Errors
-    /// Why it could not be written.
     pub fn run_file_result(&mut self) -> Result<(), RecordError> {
         self.run_file_error.take().map_or(Ok(()), Err)
     }

@@ -125,9 +125,6 @@ impl Runner {
     }
 
     /// Signals are caught from the first call on; before it, they end the program as usual.
-    ///
-    /// # Errors
-    /// When a handler cannot be installed.
     pub fn signals(&self) -> Result<&Signals> {
         if let Some(signals) = self.signals.get() {
             return Ok(signals);

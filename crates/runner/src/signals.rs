@@ -61,9 +61,6 @@ impl Signals {
 
     /// Catches SIGHUP (the terminal is gone) like SIGINT, unless this process was started with it ignored
     /// (nohup).
-    ///
-    /// # Errors
-    /// When a handler cannot be installed.
     pub fn catch_hang_up(&self) -> Result<()> {
         match is_ignored(SIGHUP) {
             true => Ok(()),
@@ -124,9 +121,6 @@ impl PauseFlags {
 
 impl Pauses {
     /// Catches the signals from now on.
-    ///
-    /// # Errors
-    /// When a handler cannot be installed.
     pub fn catch() -> Result<Pauses> {
         static NOTED: OnceLock<PauseFlags> = OnceLock::new();
         let noted = match NOTED.get() {
@@ -153,9 +147,6 @@ impl Pauses {
     }
 
     /// Stops this process; returns when it is continued.
-    ///
-    /// # Errors
-    /// When the signal cannot be sent.
     pub fn stop(&self) -> io::Result<()> {
         low_level::emulate_default_handler(SIGTSTP)?;
         self.was_continued();

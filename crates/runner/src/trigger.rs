@@ -89,9 +89,6 @@ impl Trigger {
 }
 
 /// Runs a shell command.
-///
-/// # Errors
-/// Why it failed.
 fn execute(option: &str, command: &str) -> Result<(), String> {
     let failed = |how: String| Err(format!("--{option}='{command}': {how}"));
     match Command::new("/bin/sh").arg("-c").arg(command).status() {

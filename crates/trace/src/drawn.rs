@@ -158,9 +158,6 @@ impl Drawing {
     }
 
     /// Reads and checks a file.
-    ///
-    /// # Errors
-    /// What is wrong with it.
     pub fn parse(text: &str) -> Result<Drawing, TraceError> {
         let drawing: Drawing = toml::from_str(text).map_err(|error| {
             let line = error.span().map_or(1, |span| 1 + text[..span.start].matches('\n').count());

@@ -192,9 +192,6 @@ pub(crate) fn check_range(kind: Kind, offset: u64, length: u64) -> Result<(), St
 }
 
 /// Writes a line of a file action (`add`, `open`, `close`) at a time in microseconds.
-///
-/// # Errors
-/// When `out` cannot be written.
 pub fn write_file_action(
     out: &mut impl Write,
     time_us: u64,
@@ -205,9 +202,6 @@ pub fn write_file_action(
 }
 
 /// Writes a line of an I/O at a time in microseconds.
-///
-/// # Errors
-/// When `out` cannot be written.
 pub fn write_action(
     out: &mut impl Write,
     time_us: u64,

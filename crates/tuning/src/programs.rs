@@ -79,9 +79,6 @@ pub(crate) fn run(program: &str, arguments: &[&str], journal: &Journal) -> Resul
 }
 
 /// A path as UTF-8, for arguments and messages.
-///
-/// # Errors
-/// It is not UTF-8.
 pub(crate) fn text(path: &Path) -> Result<&str, Error> {
     path.to_str().ok_or_else(|| {
         Error::usage(format!("'{}' is not UTF-8 text; give names in UTF-8", path.display()))

@@ -59,9 +59,6 @@ fn mountable_options(mount: &Mount) -> Vec<String> {
 }
 
 /// The filesystem of a target, if it may be unmounted.
-///
-/// # Errors
-/// The reason why not.
 pub(crate) fn find_mounted(host: &Host, target: &str) -> Result<Remounted, Error> {
     must_be_root("mount")?;
     let query = TargetQuery { path: target.to_owned(), will_write: false };

@@ -165,9 +165,6 @@ pub fn token_from_bytes(random: &[u8; 32]) -> String {
 }
 
 /// The token in a file's text: its first line.
-///
-/// # Errors
-/// The problem with it.
 pub fn token_from(text: &str) -> Result<String, String> {
     let token = text.lines().next().unwrap_or_default().trim();
     let is_plain = token.chars().all(|letter| letter.is_ascii_graphic());

@@ -13,9 +13,6 @@ pub struct LaunchedRun {
 /// `fathom run` and grants none of the permissions that a command line can give.
 pub trait Launcher: Send + Sync {
     /// Starts a run of a job in or on `target`. Returns its process id.
-    ///
-    /// # Errors
-    /// Why not, in a sentence.
     fn start(&self, job: &str, target: &str) -> Result<u32, String>;
 
     /// The state of a run that was started from a page.

@@ -14,9 +14,6 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_millis(1500);
 
 /// The metrics.
-///
-/// # Errors
-/// The archive cannot be read.
 pub async fn answer(State(site): State<Site>) -> Result<Response, Failure> {
     let archived = site.archived(|_, archive| Ok(archive.count(&Filter::all())?)).await?;
     let followers = site

@@ -63,17 +63,11 @@ impl Site {
     }
 
     /// Inspects a path.
-    ///
-    /// # Errors
-    /// What is wrong with the path.
     pub fn inspect(&self, path: &str) -> Result<(Inspection, Facts), Failure> {
         (self.0.inspect)(path).map_err(Failure::bad_request)
     }
 
     /// Runs slow `work` on a thread for blocking work.
-    ///
-    /// # Errors
-    /// The work fails.
     pub async fn work<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Site) -> Result<T, Failure> + Send + 'static,

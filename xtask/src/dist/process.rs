@@ -4,9 +4,6 @@ use anyhow::{Context, Result, ensure};
 use std::process::Command;
 
 /// Runs a command.
-///
-/// # Errors
-/// When it cannot be started or fails.
 pub fn call(command: &mut Command) -> Result<()> {
     let status = command.status().with_context(|| format!("starting {command:?}"))?;
     ensure!(status.success(), "{command:?} failed: {status}");
@@ -14,9 +11,6 @@ pub fn call(command: &mut Command) -> Result<()> {
 }
 
 /// Runs a command and returns its output.
-///
-/// # Errors
-/// When it cannot be started or fails.
 pub fn output(command: &mut Command) -> Result<String> {
     let done = command.output().with_context(|| format!("starting {command:?}"))?;
     let said = String::from_utf8_lossy(&done.stderr);

@@ -34,9 +34,6 @@ pub(crate) fn is_address(name: &Path) -> bool {
 impl Address {
     /// Parses an address. User and password that it lacks are those of PGUSER and PGPASSWORD, or of the file
     /// of passwords (PGPASSFILE, `~/.pgpass`).
-    ///
-    /// # Errors
-    /// What is wrong with it.
     pub fn parse(address: &str) -> Result<Address, String> {
         let (address, tls) = without_tls(address)?;
         let mut config: Config = address.parse().map_err(|error: tokio_postgres::Error| {

@@ -51,9 +51,6 @@ pub fn man(arguments: &ManArguments, program: Command) -> Result<u8> {
 }
 
 /// Prints the completions for a shell.
-///
-/// # Errors
-/// When standard output cannot be written.
 pub fn completions(arguments: &CompletionArguments, program: Command) -> Result<u8> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut documented(program), "fathom", &mut script);

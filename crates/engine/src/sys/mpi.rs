@@ -193,9 +193,6 @@ impl Mpi {
     }
 
     /// The next message that has arrived, with its sender. Returns at once.
-    ///
-    /// # Errors
-    /// When MPI fails.
     pub fn receive(&mut self) -> Result<Option<(u32, Vec<u8>)>, String> {
         self.is_idle()?;
         self.accept()?;
@@ -243,9 +240,6 @@ impl Mpi {
     }
 
     /// Whether the library has everything that was sent.
-    ///
-    /// # Errors
-    /// When MPI fails.
     pub fn is_idle(&mut self) -> Result<bool, String> {
         let mut index = 0;
         while index < self.sending.len() {

@@ -17,9 +17,6 @@ impl Table {
     /// Writes the table as a Parquet file of one row group: texts as UTF-8, whole numbers as INT64,
     /// real numbers as DOUBLE; missing numbers are null. It is compressed with Snappy, which every
     /// reader supports.
-    ///
-    /// # Errors
-    /// When `out` cannot be written.
     pub fn parquet(&self, out: impl Write + Send) -> Result<()> {
         let fields = self.columns.iter().map(field).collect::<Result<Vec<_>>>()?;
         let schema = Type::group_type_builder("fathom").with_fields(fields).build()?;

@@ -76,9 +76,6 @@ impl Ends {
 
 /// Every signature on a device or image, in order of their offsets; several when the remains of an
 /// earlier use are still there. Reads 3 MiB at most.
-///
-/// # Errors
-/// When the device cannot be read.
 pub fn signatures(device: &mut (impl Read + Seek)) -> io::Result<Vec<Signature>> {
     let ends = Ends::read(device)?;
     let mut found: Vec<Signature> = MAGICS

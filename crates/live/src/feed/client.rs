@@ -101,9 +101,6 @@ impl FeedReader {
     }
 
     /// Waits for the next line; `None` when the process has ended.
-    ///
-    /// # Errors
-    /// Errors of reading.
     pub fn next_line(&mut self) -> io::Result<Option<Line>> {
         self.stream.get_ref().set_read_timeout(None)?;
         self.read()

@@ -57,9 +57,6 @@ pub(super) fn make(path: &Path) -> Result<(), DirectoryError> {
 }
 
 /// Checks that the directory is private to the user.
-///
-/// # Errors
-/// The problem.
 pub(super) fn check(path: &Path) -> Result<(), DirectoryError> {
     let shown = || path.display().to_string();
     let foreign = |what| Err(DirectoryError::Foreign { path: shown(), what });

@@ -29,9 +29,6 @@ pub struct Writer<W: Write> {
 
 impl<W: Write> Writer<W> {
     /// Begins a trace.
-    ///
-    /// # Errors
-    /// When `output` cannot be written.
     pub fn new(mut output: W, header: &Header) -> io::Result<Self> {
         let header = header.encode();
         output.write_all(&header)?;
@@ -48,9 +45,6 @@ impl<W: Write> Writer<W> {
     }
 
     /// Adds an entry.
-    ///
-    /// # Errors
-    /// When the output cannot be written.
     pub fn entry(&mut self, entry: &Entry) -> io::Result<()> {
         match entry {
             Entry::Lost(events) => self.end.lost += events,
@@ -74,9 +68,6 @@ impl<W: Write> Writer<W> {
     }
 
     /// Writes what waits as a block.
-    ///
-    /// # Errors
-    /// When the output cannot be written.
     pub fn flush(&mut self) -> io::Result<()> {
         match self.count {
             0 => Ok(()),
@@ -113,9 +104,6 @@ impl<W: Write> Writer<W> {
 
     /// Ends the trace with what is known only now: its length if it is longer than its events, and
     /// the calls that were left out. Returns the output.
-    ///
-    /// # Errors
-    /// When the output cannot be written.
     pub fn finish_with(mut self, duration_ns: u64, left_out: u64) -> io::Result<W> {
         self.flush()?;
         self.end.duration_ns = self.end.duration_ns.max(duration_ns);
@@ -127,9 +115,6 @@ impl<W: Write> Writer<W> {
     }
 
     /// Ends the trace. Returns the output.
-    ///
-    /// # Errors
-    /// When the output cannot be written.
     pub fn finish(self) -> io::Result<W> {
         self.finish_with(0, 0)
     }

@@ -26,9 +26,6 @@ impl MachineQuery {
 }
 
 /// The page.
-///
-/// # Errors
-/// The problem with the path.
 pub async fn page(
     State(site): State<Site>,
     Query(query): Query<MachineQuery>,

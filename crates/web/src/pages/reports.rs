@@ -15,9 +15,6 @@ pub fn report(of: Vec<(String, RecordSet)>) -> Markup {
 
 /// The report on a run or set, with the changes since the latest earlier one of the same workload.
 /// `id` is its name in the archive.
-///
-/// # Errors
-/// When the archive cannot be read.
 pub fn report_on(
     archive: &Archive,
     id: &str,

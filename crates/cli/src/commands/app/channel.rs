@@ -19,9 +19,6 @@ pub struct Channel {
 
 impl Channel {
     /// Creates an empty file.
-    ///
-    /// # Errors
-    /// When the kernel refuses it.
     pub fn new() -> Result<Channel> {
         let file = memfd_create("fathom-app", MemfdFlags::CLOEXEC)
             .context("cannot create a file in memory for the task of a phase")?;
@@ -31,9 +28,6 @@ impl Channel {
     }
 
     /// Writes the task.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
     pub fn write_task(&mut self, task: &Task) -> Result<()> {
         write(&mut self.file, &serde_json::to_vec(task)?)
     }

@@ -35,9 +35,6 @@ pub struct PhaseTask<'a> {
 
 impl<'a> PhaseTask<'a> {
     /// Plans all phases.
-    ///
-    /// # Errors
-    /// When the channel cannot be created.
     pub fn new(
         request: &AppRequest,
         rounds: u32,

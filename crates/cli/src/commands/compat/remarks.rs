@@ -92,9 +92,6 @@ pub fn read_count(flag: &str, path: &str) -> Result<u64> {
 }
 
 /// Writes the count that each task reached into a status file.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn write_count(flag: &str, path: &str, count: u64) -> Result<()> {
     fs::write(path, format!("{count}\n"))
         .with_context(|| format!("{flag}: {path}: cannot be written"))

@@ -3,7 +3,7 @@
 use super::server::{ServerArguments, of_client};
 use super::target::Target;
 use crate::exit;
-use crate::output::{Output, write_stderr, write_file};
+use crate::output::{Output, write_file, write_stderr};
 use crate::suites::{ArchiveArguments, device};
 use anyhow::Result;
 use clap::Args;
@@ -107,18 +107,12 @@ impl Found {
     }
 
     /// Writes the page that is asked for.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
     pub fn save(&self, output: &ReportArguments) -> Result<()> {
         let Some(file) = &output.html else { return Ok(()) };
         write_file(file, self.report().html().as_bytes()).map_err(anyhow::Error::msg)
     }
 
     /// Writes the page that is asked for, and prints the report.
-    ///
-    /// # Errors
-    /// When a file or standard output cannot be written.
     pub fn print(&self, output: &ReportArguments) -> Result<()> {
         self.save(output)?;
         let mut stdout = Output::Stdout;
@@ -213,9 +207,6 @@ fn was_restarted(was: &TargetIdentity) -> bool {
 }
 
 /// The sessions that the server keeps, the latest last.
-///
-/// # Errors
-/// When the server cannot be reached.
 pub fn sessions(client: &mut Client) -> Result<Vec<Kept>> {
     match client.request(&Request::List).map_err(of_client)? {
         Reply::Sessions(kept) => Ok(kept),

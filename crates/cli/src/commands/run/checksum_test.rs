@@ -33,9 +33,6 @@ const BLOCK: usize = 128 << 10;
 const TIME: Duration = Duration::from_millis(100);
 
 /// Tests the methods of a list, or all. "help" lists them.
-///
-/// # Errors
-/// When `output` cannot be written.
 pub fn main(dialect: Dialect, names: Option<&str>, output: &mut Output) -> Result<u8> {
     if matches!(names, Some("help" | "?")) {
         let names: String = TESTED.iter().map(|method| format!("{}\n", method.name())).collect();

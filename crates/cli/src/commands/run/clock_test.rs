@@ -7,9 +7,6 @@ use record::Facts;
 use std::fmt::Write;
 
 /// Tests the CPUs that this program may use and prints the result as fio does.
-///
-/// # Errors
-/// When `output` cannot be written.
 pub fn main(machine: &Facts, output: &mut Output) -> Result<u8> {
     let test = engine::clock_test(&machine.cpu.allowed);
     let (text, passed) = words(&test);

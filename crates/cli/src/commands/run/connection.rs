@@ -94,9 +94,6 @@ impl Stream {
     }
 
     /// Limits the time of each read and write.
-    ///
-    /// # Errors
-    /// When the socket refuses it.
     pub fn set_timeout(&self, time: Duration) -> io::Result<()> {
         let time = Some(time);
         match (self, self.tcp_stream()) {
@@ -260,9 +257,6 @@ impl MessageWriter {
     }
 
     /// Sends a message.
-    ///
-    /// # Errors
-    /// When the other side is gone.
     pub fn send(&self, message: &impl Serialize) -> io::Result<()> {
         write(&self.stream, &self.lock, message)
     }

@@ -53,9 +53,6 @@ impl<'a> Gate<'a> {
     }
 
     /// Writes the results to the file of `--junit`, if it was given.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
     pub fn write_junit(&self, runs: &[RunRecord], judged: &Judged) -> Result<()> {
         let (Some(path), Some(gated)) = (self.junit, &judged.gate) else { return Ok(()) };
         let milliseconds = runs

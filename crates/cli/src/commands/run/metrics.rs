@@ -34,9 +34,6 @@ impl Metrics {
     }
 
     /// Serves the figures in a thread of its own.
-    ///
-    /// # Errors
-    /// When the thread cannot be started.
     pub fn serve(listener: Option<TcpListener>, runner: &Runner) -> Result<Metrics> {
         let Some(listener) = listener else { return Ok(Metrics { _subscription: None }) };
         let hub = runner.hub();

@@ -86,9 +86,6 @@ impl RunRequest<'_> {
     }
 
     /// Prints remarks, lines of text, where remarks go.
-    ///
-    /// # Errors
-    /// When `output` cannot be written.
     pub fn remark(&self, text: &str, output: &mut Output) -> Result<()> {
         match self.remarks() {
             Remarks::Stderr => write_stderr(text),
@@ -121,9 +118,6 @@ impl RunRequest<'_> {
     }
 
     /// Prints the intent and the id of the archived runs below a text report, and notes of the archive as remarks.
-    ///
-    /// # Errors
-    /// When `output` cannot be written.
     pub fn show_archive(
         &self,
         archive: &mut RunArchive,
@@ -306,9 +300,6 @@ pub struct ShownMessages(HashSet<(Option<String>, String)>);
 
 impl ShownMessages {
     /// Shows new messages: errors on standard error, remarks where remarks go.
-    ///
-    /// # Errors
-    /// When `output` cannot be written.
     pub fn show(
         &mut self,
         request: &RunRequest,

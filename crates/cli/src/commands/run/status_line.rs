@@ -80,9 +80,6 @@ impl StatusTicker {
     }
 
     /// Shows the line if it is due.
-    ///
-    /// # Errors
-    /// When standard output cannot be written.
     pub fn tick(&mut self, snapshot: impl FnOnce() -> Snapshot) -> Result<()> {
         let now = Instant::now();
         if now < self.next {
@@ -110,9 +107,6 @@ impl StatusTicker {
 
     /// As fio, shows the final state of the run, unless it ended before the first line; then leaves the
     /// line.
-    ///
-    /// # Errors
-    /// When standard output cannot be written.
     pub fn finish(&mut self, snapshot: impl FnOnce() -> Snapshot) -> Result<()> {
         if self.on_stdout && (self.begun || Instant::now() + LAST_LINE_MARGIN >= self.next) {
             let line = self.line.last(&snapshot());
@@ -122,9 +116,6 @@ impl StatusTicker {
     }
 
     /// Erases the line, to make room for other text.
-    ///
-    /// # Errors
-    /// When standard output cannot be written.
     pub fn clear(&mut self) -> Result<()> {
         // ECMA-48: carriage return, then EL, erase to the end of the line. In a file or pipe, the
         // carriage return of the next line separates them, as in fio's output.
@@ -133,9 +124,6 @@ impl StatusTicker {
     }
 
     /// Leaves the line in place and goes to the next one.
-    ///
-    /// # Errors
-    /// When standard output cannot be written.
     pub fn leave(&mut self) -> Result<()> {
         let drawn = std::mem::take(&mut self.drawn);
         if drawn && !self.followed { self.put("\n") } else { Ok(()) }

@@ -20,9 +20,6 @@ impl WatchSignals {
     /// Catches SIGINT, SIGTERM and SIGHUP. Without a screen, a second signal of the same kind ends the
     /// program at once, because it may block on a pipe that nobody reads. With a screen, SIGTSTP and
     /// SIGCONT are caught too.
-    ///
-    /// # Errors
-    /// When a handler cannot be installed.
     pub fn catch(on_screen: bool) -> Result<WatchSignals> {
         let pauses = if on_screen { Some(Pauses::catch()?) } else { None };
         let signals = WatchSignals { caught: Arc::default(), pauses };
@@ -73,9 +70,6 @@ impl WatchSignals {
     }
 
     /// Stops this process; returns when it is continued.
-    ///
-    /// # Errors
-    /// When the signal cannot be sent.
     pub fn stop(&self) -> io::Result<()> {
         self.pauses.as_ref().map_or(Ok(()), Pauses::stop)
     }

@@ -26,9 +26,6 @@ pub trait SampleSource {
     fn due(&self) -> Option<Instant>;
     /// The next entries. The last of them is a sample, except at the end of a log; none when it was not
     /// yet time for one.
-    ///
-    /// # Errors
-    /// When the log cannot be read.
     fn next_entries(&mut self) -> Result<Vec<Entry>>;
     /// The pace in words, such as "every 1 s".
     fn pace(&self) -> String;
@@ -275,8 +272,13 @@ impl ReplaySource {
     pub fn report_damaged_lines(&self) {
         match self.reader.damaged() {
             0 => {}
-            1 => write_stderr(&format!("fathom: {}: 1 line is cut off and was skipped\n", self.name)),
-            n => write_stderr(&format!("fathom: {}: {n} lines are cut off and were skipped\n", self.name)),
+            1 => {
+                write_stderr(&format!("fathom: {}: 1 line is cut off and was skipped\n", self.name))
+            }
+            n => write_stderr(&format!(
+                "fathom: {}: {n} lines are cut off and were skipped\n",
+                self.name
+            )),
         }
     }
 }

@@ -36,9 +36,6 @@ impl Places {
 
     /// Creates the directories, of which `datadir` and `resultdir` may be missing, but nothing above them: a
     /// filesystem that is not mounted would not be noticed.
-    ///
-    /// # Errors
-    /// Why they cannot be used.
     pub fn create(call: &Io500Command, stamp: &str, keep: bool) -> Result<Places> {
         let (data, results) = Places::paths(call, stamp);
         if holds_something(&data) {
@@ -62,9 +59,6 @@ impl Places {
     }
 
     /// Removes the data, unless it is kept.
-    ///
-    /// # Errors
-    /// When some of it cannot be removed.
     pub fn remove(&self) -> Result<()> {
         if self.keep {
             return Ok(());

@@ -28,9 +28,6 @@ pub struct Files {
 
 impl Files {
     /// Checks all files, and creates the directories of `-u`. Returns facts about them as well.
-    ///
-    /// # Errors
-    /// Why one of them cannot be used.
     pub fn check(call: &IorCommand, runner: &Runner) -> Result<(Files, Facts)> {
         let all = call.all_paths();
         let queries: Vec<(&str, bool)> =
@@ -79,9 +76,6 @@ impl Files {
 
     /// Removes the files of a repetition, each by a thread as by a task. Returns the seconds that it
     /// took.
-    ///
-    /// # Errors
-    /// When one of them cannot be removed.
     pub fn remove(&self, call: &IorCommand, repetition: u32) -> Result<f64> {
         let began = Instant::now();
         let removed: Vec<Result<()>> = thread::scope(|scope| {

@@ -31,9 +31,6 @@ pub struct CheckedTargets {
 
 impl CheckedTargets {
     /// Checks all targets.
-    ///
-    /// # Errors
-    /// Why one of them cannot be used.
     pub fn check(call: &IozoneCommand, runner: &Runner) -> Result<CheckedTargets> {
         let all = call.paths();
         let queries: Vec<(&str, bool)> =
@@ -51,9 +48,6 @@ impl CheckedTargets {
     }
 
     /// Truncates the files that will be overwritten.
-    ///
-    /// # Errors
-    /// When a file cannot be truncated.
     pub fn into_files(self, call: &IozoneCommand) -> Result<Files> {
         if call.needs().is_some() {
             return Ok(Files { all: self.all, temporary: Vec::new(), kept: Vec::new() });
@@ -84,9 +78,6 @@ impl Files {
     }
 
     /// Writes the data of all files to the medium.
-    ///
-    /// # Errors
-    /// When the kernel cannot write it.
     pub fn sync(&self) -> Result<()> {
         for path in &self.all {
             // The last test on a file removes it.

@@ -69,9 +69,6 @@ fn running(file: &Path) -> Option<i32> {
 }
 
 /// In the second process: detaches from the terminal and writes the process id.
-///
-/// # Errors
-/// When the file cannot be written.
 pub fn ready(file: Option<&Path>) -> Result<()> {
     let Some(file) = file else { return Ok(()) };
     // Fails if it already leads a session, which is the goal.

@@ -51,9 +51,6 @@ impl<'a> ClientSession<'a> {
     }
 
     /// Sends a message.
-    ///
-    /// # Errors
-    /// When the client is gone.
     pub fn send(&self, message: &FromServer) -> Result<(), String> {
         self.writer.send(message).map_err(|error| format!("the client is gone: {error}"))
     }
@@ -94,10 +91,7 @@ impl<'a> ClientSession<'a> {
     }
 
     /// Sends a file in parts. Returns false when it does not exist or cannot be read to its end.
-    ///
-    /// # Errors
-    /// When the client is gone.
-    pub fn send(&self, path: &Path) -> Result<bool, String> {
+    pub fn send_file(&self, path: &Path) -> Result<bool, String> {
         let Ok(mut file) = File::open(path) else { return Ok(false) };
         let mut at = 0;
         loop {
