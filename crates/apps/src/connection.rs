@@ -20,7 +20,7 @@ impl Connection {
     /// Opens a session.
     ///
     /// # Errors
-    /// The database does not answer: with its error message.
+    /// The error message of the database.
     pub(crate) fn open(&self) -> Result<Box<dyn Session>, Failure> {
         Ok(match self {
             Connection::Sqlite(file) => Box::new(Sqlite::open(file)?),

@@ -82,7 +82,7 @@ impl Shape {
     ///
     /// # Errors
     /// What cannot be made, and why.
-    pub(crate) fn grow(&self, at: &Path) -> Result<(), Failure> {
+    pub(crate) fn generate(&self, at: &Path) -> Result<(), Failure> {
         fs::create_dir_all(at).map_err(|error| Failure::io("make", at, &error))?;
         let write = |name: &str, text: &str| {
             let path = at.join(name);
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn a_project_compiles_without_a_word_and_runs() {
         let scratch = testbed::scratch();
-        Shape { files: 3, seed: 1 }.grow(scratch.path()).unwrap();
+        Shape { files: 3, seed: 1 }.generate(scratch.path()).unwrap();
         let run = |program: &str, arguments: &[&str]| {
             let mut command = testbed::command(program);
             let ran = command.args(arguments).current_dir(scratch.path()).output().unwrap();
@@ -241,7 +241,7 @@ mod tests {
         let scratch = testbed::scratch();
         let text = |seed| {
             let at = scratch.path().join(format!("{seed}"));
-            Shape { files: 2, seed }.grow(&at).unwrap();
+            Shape { files: 2, seed }.generate(&at).unwrap();
             fs::read_to_string(at.join("unit_1.c")).unwrap()
         };
         let first = text(1);

@@ -75,7 +75,8 @@ pub fn search(
     is_stopped: &(dyn Fn() -> bool + Sync),
 ) -> Result<Option<SearchResult>, Failure> {
     let mark = fs::metadata(search.newer_than);
-    let mark = mark.map_err(|error| Failure::io("look at", search.newer_than, &error))?;
+    let mark =
+        mark.map_err(|error| Failure::io("read the metadata of", search.newer_than, &error))?;
     let begin = Instant::now();
     let waiting = VecDeque::from([Work::Directory(search.root.to_owned())]);
     let pool = Pool {

@@ -120,8 +120,8 @@ impl Performer<'_> {
                 actions.iter().try_for_each(|action| self.act(action))
             }
             Action::Unless(..) => Ok(()),
-            Action::Tree(path, shape) => shape.grow(path),
-            Action::Project(path, shape) => shape.grow(path),
+            Action::Tree(path, shape) => shape.generate(path),
+            Action::Project(path, shape) => shape.generate(path),
             Action::Remove(path) => remove(path),
             Action::Run(program, arguments, at) => command::run(program, arguments, at),
             Action::Sync => cache::sync(&self.task.directory),

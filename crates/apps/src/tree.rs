@@ -36,7 +36,7 @@ impl Shape {
     }
 
     /// Generates the tree in a directory, which is created.
-    pub(crate) fn grow(&self, at: &Path) -> Result<(), Failure> {
+    pub(crate) fn generate(&self, at: &Path) -> Result<(), Failure> {
         let mut draw = Draw::new(self.seed);
         let words = Words::new(&mut draw);
         for (number, size) in (0..).zip(self.sizes()) {
@@ -103,7 +103,7 @@ pub(crate) fn each_file(
             Ok(metadata) => metadata,
             // A database server may have removed the file meanwhile.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
-            Err(error) => return Err(Failure::io("look at", &path, &error)),
+            Err(error) => return Err(Failure::io("read the metadata of", &path, &error)),
         };
         if metadata.is_dir() {
             each_file(&path, visit)?;
@@ -136,7 +136,7 @@ mod tests {
         let shape = Shape { files: 120, bytes: 1 << 20, seed: 7 };
         let grown = |name: &str, shape: Shape| {
             let at = scratch.path().join(name);
-            shape.grow(&at).unwrap();
+            shape.generate(&at).unwrap();
             at
         };
         let one = grown("one", shape);
@@ -152,7 +152,7 @@ mod tests {
     fn text_compresses_like_natural_text() {
         let scratch = testbed::scratch();
         let at = scratch.path().join("tree");
-        Shape { files: 1, bytes: 1 << 20, seed: 1 }.grow(&at).unwrap();
+        Shape { files: 1, bytes: 1 << 20, seed: 1 }.generate(&at).unwrap();
         let packed = testbed::command("gzip").args(["-c", "-r"]).arg(&at).output().unwrap();
         let ratio = (1 << 20) as f64 / packed.stdout.len() as f64;
         assert!((2.0..6.0).contains(&ratio), "{ratio}");

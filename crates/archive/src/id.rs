@@ -10,7 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// with the same eight digits.
 const DIGITS_SHOWN: usize = 8;
 
-/// Sixteen random hexadecimal digits, of the kernel's generator; of the clock before that is ready.
+/// Sixteen random hexadecimal digits from the kernel's generator, or from the clock until that is ready.
 fn random_digits() -> String {
     let mut bytes = [0; 8];
     if getrandom(&mut bytes, GetRandomFlags::NONBLOCK) != Ok(bytes.len()) {
@@ -29,7 +29,7 @@ macro_rules! id {
         pub struct $name(pub(crate) String);
 
         impl $name {
-            /// A new one.
+            /// A new id.
             pub fn random() -> $name {
                 $name(random_digits())
             }

@@ -2,7 +2,7 @@
 //! were made together, in an SQLite file or on a server of PostgreSQL. docs/ARCHIVE.md describes it.
 //!
 //! [`Archive::open`] opens or creates it at a [`Location`], [`Archive::add`] keeps a record and returns
-//! its id, [`Archive::save_summary`] keeps what the record was judged to be.
+//! its id, [`Archive::save_summary`] keeps the verdict on it.
 
 mod add;
 mod archive;

@@ -19,15 +19,15 @@ pub fn job(draft: &Draft) -> String {
             continue;
         }
         // An option that overrides job files occurs twice in the list, but was given once.
-        let over: Vec<String> = given[..at]
+        let replaced: Vec<String> = given[..at]
             .iter()
             .filter(same)
             .filter(|other| (&other.value, &other.origin) != (&option.value, &option.origin))
             .map(|other| format!("{} ({})", typed(other), other.origin))
             .collect();
         let mut origin = option.origin.to_string();
-        if !over.is_empty() {
-            let _ = write!(origin, ", over {}", over.join(", "));
+        if !replaced.is_empty() {
+            let _ = write!(origin, ", over {}", replaced.join(", "));
         }
         lines.push((typed(option), origin));
     }

@@ -72,11 +72,11 @@ fn program_at(job: &Job) -> Option<String> {
 fn atomic(job: &Job, diagnostics: &mut Diagnostics) -> bool {
     let given = &job.queue;
     if given.atomic && !given.direct {
-        let what = "atomic writes go past the page cache, and it is to be used";
+        let what = "atomic writes bypass the page cache, which this job uses";
         diagnostics.usage(job, "atomic", what, "leave out buffered=1 or direct=0");
     }
-    let able = matches!(given.engine, Engine::Pvsync2 | Engine::Libaio | Engine::IoUring);
-    if given.atomic && !able {
+    let is_supported = matches!(given.engine, Engine::Pvsync2 | Engine::Libaio | Engine::IoUring);
+    if given.atomic && !is_supported {
         let what = format!("the {} engine cannot ask for atomic writes", given.engine.name());
         diagnostics.usage(job, "atomic", what, "use ioengine=pvsync2, libaio or io_uring");
     }
@@ -108,13 +108,13 @@ pub(crate) fn pacing(job: &Job, blocks: &Blocks, diagnostics: &mut Diagnostics) 
     let min_bytes = rate.bandwidth_min.map(|_, b| b.map(|b| b.0).filter(|b| *b > 0));
     let min_iops = rate.iops_min.map(|_, i| i.filter(|i| *i > 0));
     // One value applies to all directions. Directions that the job does not use cannot be too slow.
-    let goes = |d: Direction| blocks::directions(job).any(|used| used == d);
-    exclusive(job, ("rate", &bytes), ("rate_iops", &iops), diagnostics);
-    exclusive(job, ("rate_min", &min_bytes), ("rate_iops_min", &min_iops), diagnostics);
-    let min_bytes = min_bytes.map(|d, floor| floor.filter(|_| goes(d)));
-    let min_iops = min_iops.map(|d, floor| floor.filter(|_| goes(d)));
-    below(job, ("rate_min", &min_bytes), ("rate", &bytes), diagnostics);
-    below(job, ("rate_iops_min", &min_iops), ("rate_iops", &iops), diagnostics);
+    let is_used = |d: Direction| blocks::directions(job).any(|used| used == d);
+    check_exclusive(job, ("rate", &bytes), ("rate_iops", &iops), diagnostics);
+    check_exclusive(job, ("rate_min", &min_bytes), ("rate_iops_min", &min_iops), diagnostics);
+    let min_bytes = min_bytes.map(|d, floor| floor.filter(|_| is_used(d)));
+    let min_iops = min_iops.map(|d, floor| floor.filter(|_| is_used(d)));
+    check_minimum(job, ("rate_min", &min_bytes), ("rate", &bytes), diagnostics);
+    check_minimum(job, ("rate_iops_min", &min_iops), ("rate_iops", &iops), diagnostics);
     if rate.think.time.is_none() && (rate.think.spin.0 > 0 || rate.think.iotime.is_some()) {
         diagnostics.warn(job, "thinktime_spin and thinktime_iotime do nothing without thinktime");
     }
@@ -157,17 +157,27 @@ fn limit_of_iops(
     RateLimit::Bytes(bytes)
 }
 
-type Named<'a> = (&'a str, &'a PerDirection<Option<u64>>);
+type NamedValues<'a> = (&'a str, &'a PerDirection<Option<u64>>);
 
-fn exclusive(job: &Job, a: Named<'_>, b: Named<'_>, diagnostics: &mut Diagnostics) {
-    let any = |values: Named<'_>| values.1.iter().any(|(_, v)| v.is_some());
+fn check_exclusive(
+    job: &Job,
+    a: NamedValues<'_>,
+    b: NamedValues<'_>,
+    diagnostics: &mut Diagnostics,
+) {
+    let any = |values: NamedValues<'_>| values.1.iter().any(|(_, v)| v.is_some());
     if any(a) && any(b) {
         let what = format!("{} and {} are both given", a.0, b.0);
         diagnostics.usage(job, b.0, what, "keep one of the two");
     }
 }
 
-fn below(job: &Job, min: Named<'_>, rate: Named<'_>, diagnostics: &mut Diagnostics) {
+fn check_minimum(
+    job: &Job,
+    min: NamedValues<'_>,
+    rate: NamedValues<'_>,
+    diagnostics: &mut Diagnostics,
+) {
     for d in Direction::ALL {
         if let (Some(least), Some(limit)) = (min.1[d], rate.1[d])
             && least > limit
@@ -213,7 +223,7 @@ pub(crate) fn cpus(job: &Job, facts: &Facts, diagnostics: &mut Diagnostics) -> V
         diagnostics.usage(
             job,
             "cpus_allowed",
-            format!("CPU {cpu} is not there for us"),
+            format!("CPU {cpu} is not available to this process"),
             cure.clone(),
         );
     }
@@ -251,9 +261,9 @@ fn check_memory_nodes(job: &Job, facts: &Facts, diagnostics: &mut Diagnostics) {
 }
 
 fn unknown_node(job: &Job, option: &str, node: u32, facts: &Facts, diagnostics: &mut Diagnostics) {
-    let there: Vec<u32> = facts.cpu.nodes.keys().copied().collect();
+    let known: Vec<u32> = facts.cpu.nodes.keys().copied().collect();
     let what = format!("there is no NUMA node {node}");
-    diagnostics.usage(job, option, what, format!("choose among {}", list(&there)));
+    diagnostics.usage(job, option, what, format!("choose among {}", list(&known)));
 }
 
 /// Numbers in the format of `cpus_allowed`: "0-3,8".

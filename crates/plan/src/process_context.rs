@@ -1,4 +1,4 @@
-//! What workers change around themselves, resolved: devices to switch, groups to join.
+//! The environment that workers set up: I/O schedulers, control groups, users.
 
 use crate::disks::disk_of;
 use crate::machine::device;
@@ -7,7 +7,7 @@ use crate::problem::Diagnostics;
 use job::Job;
 use record::{CgroupPlace, Facts};
 
-/// What the workers of a job change, but for the schedulers, which depend on the files.
+/// The environment of a job's workers, without I/O schedulers, which depend on the files.
 pub(crate) fn resolve(job: &Job, facts: &Facts, diagnostics: &mut Diagnostics) -> ProcessContext {
     let given = &job.context;
     ProcessContext {
@@ -48,9 +48,7 @@ fn cgroup(job: &Job, facts: &Facts, diagnostics: &mut Diagnostics) -> Option<Cgr
     })
 }
 
-/// The disks below a worker's files, which are to be switched.
-///
-/// As documented, what lies on no disk is passed over.
+/// Adds the I/O schedulers of the disks below a worker's files. Files on no disk are skipped, as documented.
 pub(crate) fn schedulers(
     job: &Job,
     worker: &mut Worker,
@@ -77,16 +75,16 @@ pub(crate) fn schedulers(
     }
 }
 
-/// In version 2 the threads of a process have their I/O accounted to one group.
-pub(crate) fn one_group(jobs: &[Job], workers: &[Worker], diagnostics: &mut Diagnostics) {
+/// Refuses several control groups of version 2, which accounts the I/O of all threads of a process to one group.
+pub(crate) fn check_one_group(jobs: &[Job], workers: &[Worker], diagnostics: &mut Diagnostics) {
     let unified =
         |worker: &&Worker| worker.context.cgroup.as_ref().is_some_and(|group| group.version == 2);
     let Some(first) = workers.iter().find(unified) else { return };
     let group = |worker: &Worker| worker.context.cgroup.as_ref().map(|g| g.directory.clone());
     if let Some(other) = workers.iter().find(|worker| group(worker) != group(first)) {
         let what = format!(
-            "job '{}' is to be in another control group than '{}', and the threads of one process \
-             cannot be apart in this version of the hierarchy",
+            "jobs '{}' and '{}' name different control groups; in version 2 all threads of a process are \
+             in one group",
             other.name, first.name
         );
         let cure = "give all jobs the same cgroup, or run them by several calls";

@@ -190,7 +190,7 @@ fn check_together(
     let exitall = jobs.iter().any(|job| job.identity.exitall);
     let ready = workers.iter_mut().filter(|worker| worker.unready.is_none());
     ready.for_each(|worker| worker.stop.exitall |= exitall);
-    process_context::one_group(jobs, workers, diagnostics);
+    process_context::check_one_group(jobs, workers, diagnostics);
     checks::overlaps(workers, facts, diagnostics);
     replay::check_logs(jobs, workers, diagnostics);
     zbd::check_shared(jobs, workers, diagnostics);

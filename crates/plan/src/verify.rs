@@ -192,7 +192,7 @@ fn check_combinations(job: &Job, diagnostics: &mut Diagnostics) {
 fn check_cpus(job: &Job, facts: &Facts, diagnostics: &mut Diagnostics) {
     let allowed = &facts.cpu.allowed;
     for cpu in job.verify.cpus.iter().filter(|c| !allowed.is_empty() && !allowed.contains(c)) {
-        let what = format!("CPU {cpu} is not there for us");
-        diagnostics.usage(job, "verify_async_cpus", what, "choose among the CPUs that are");
+        let what = format!("CPU {cpu} is not available to this process");
+        diagnostics.usage(job, "verify_async_cpus", what, "choose among the available CPUs");
     }
 }

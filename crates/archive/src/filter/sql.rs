@@ -83,9 +83,9 @@ impl Clause {
                 );
                 self.values.extend([Value::Text(measure.clone()), Value::Real(*limit)]);
             }
-            Condition::Interrupted(is) => {
+            Condition::Interrupted(wanted) => {
                 self.sql +=
-                    if *is { "interrupted_by IS NOT NULL" } else { "interrupted_by IS NULL" };
+                    if *wanted { "interrupted_by IS NOT NULL" } else { "interrupted_by IS NULL" };
             }
             Condition::Text(text) => {
                 self.sql += &format!(

@@ -1,12 +1,12 @@
 //! The runs of a call: one for each phase of each repetition, with a job for each task.
 //!
 //! # Translation
-//! - Files are created when they are opened, no space is reserved, nothing is dropped from the page
-//!   cache and nothing is advised: IOR does none of that.
+//! - As in IOR, files are created when they are opened, no space is reserved, no page cache is dropped and
+//!   posix_fadvise is not called.
 //! - All tasks open their files, then begin together, as with `-g`.
-//! - A read after a write that `-D` ended reads what was written, task by task.
-//! - Wear-out is a run of its own: the tasks behind the fastest go on to its count. Its time is added to that
-//!   of the write; the pause between both runs is not.
+//! - After a write that `-D` ended, reads cover what each task wrote.
+//! - Wear-out is a run of its own: tasks with fewer transfers than the fastest write the rest. Its time is added
+//!   to that of the write; the pause between the two runs is not.
 
 use super::command::{Api, IorCommand, Packet, Phase};
 use super::layout::{Seeds, Transfers, after, owners, reach, transfers};
@@ -85,11 +85,10 @@ impl Ior {
         }
         let cell = hpc::cell(phase.name(), REPETITION, repetition);
         let description = format!("{}, repetition {repetition}", phase.name());
-        Step { cell, description, arguments, duration: self.lasts(phase) }
+        Step { cell, description, arguments, duration: self.estimate(phase) }
     }
 
-    /// The transfers that a task makes on the data of `owner`: how many come before them, and how many
-    /// they are.
+    /// The transfers that a task makes on the data of `owner`: the number to skip, and the number to make.
     fn share(&self, phase: Phase, owner: u32, transfers: &Transfers) -> (u64, u64) {
         let call = &self.call;
         let all = match transfers {
@@ -122,7 +121,7 @@ impl Ior {
         self.call.wear_out && phase == Phase::Write && are_uneven(written.iter().copied())
     }
 
-    fn lasts(&self, phase: Phase) -> Nanos {
+    fn estimate(&self, phase: Phase) -> Nanos {
         let moving = (self.call.aggregate() as f64 / SPEED * 1e9) as u64;
         let moving = match self.call.deadline_s {
             0 => moving,
@@ -157,8 +156,8 @@ impl Suite for Ior {
     }
 
     fn expected(&self) -> Expected {
-        let lasts = self.left.iter().map(|(_, phase)| self.lasts(*phase));
-        let left = Nanos(lasts.fold(0, |sum, lasts| sum.saturating_add(lasts.0)));
+        let estimates = self.left.iter().map(|(_, phase)| self.estimate(*phase));
+        let left = Nanos(estimates.fold(0, |sum, estimate| sum.saturating_add(estimate.0)));
         Expected { whole: Nanos(self.spent.0.saturating_add(left.0)), left }
     }
 }
@@ -220,7 +219,7 @@ fn placing(call: &IorCommand, phase: Phase, transfers: &Transfers, count: u64) -
     options
 }
 
-/// How the file is reached.
+/// The engine, its depth, and how files are opened.
 fn access(call: &IorCommand, phase: Phase) -> Vec<String> {
     let (engine, depth) = match call.api {
         Api::Posix => ("psync", 1),
@@ -242,7 +241,7 @@ fn access(call: &IorCommand, phase: Phase) -> Vec<String> {
     } else {
         options.push(option("allow_file_create", 0));
     }
-    // After wear-out all tasks have written as much, and reads read all of it.
+    // After wear-out all tasks have written the same amount, and reads cover all of it.
     let ends_early = phase == Phase::Write || phase == Phase::Read && !call.wear_out;
     if call.deadline_s > 0 && ends_early {
         options.push(option("runtime", format!("{}s", call.deadline_s)));
@@ -262,7 +261,7 @@ fn data(call: &IorCommand, phase: Phase, signature: u32) -> Vec<String> {
         Phase::Read => call.check_read,
     };
     if is_compared {
-        // A read in another call compares as well (-R -G): no state is kept.
+        // A read of a later call compares as well (-R -G), so no verify state is saved.
         let mut options = vec![
             option("verify", "pattern"),
             option("verify_pattern", pattern),

@@ -71,8 +71,8 @@ impl Suite for Iozone {
     }
 
     fn expected(&self) -> Expected {
-        let lasts = self.left.iter().map(|(_, task)| task.lasts());
-        let left = Nanos(lasts.fold(0, |sum, lasts| sum.saturating_add(lasts.0)));
+        let estimates = self.left.iter().map(|(_, task)| task.estimate());
+        let left = Nanos(estimates.fold(0, |sum, estimate| sum.saturating_add(estimate.0)));
         Expected { whole: Nanos(self.spent.0.saturating_add(left.0)), left }
     }
 }
@@ -127,7 +127,7 @@ impl Task {
     }
 
     /// Its expected time.
-    fn lasts(&self) -> Nanos {
+    fn estimate(&self) -> Nanos {
         let bytes = self.bytes().1.saturating_mul(u64::from(self.processes));
         Nanos(((bytes as f64 / SPEED * 1e9) as u64).saturating_add(OVERHEAD.0))
     }
@@ -198,7 +198,7 @@ fn step(call: &IozoneCommand, context: RunContext, task: &Task, index: usize) ->
             arguments.push(option("log_offset", 1));
         }
     }
-    Step { cell, description: doing(task, throughput), arguments, duration: task.lasts() }
+    Step { cell, description: doing(task, throughput), arguments, duration: task.estimate() }
 }
 
 fn doing(task: &Task, throughput: bool) -> String {

@@ -4,12 +4,12 @@
 //! - Creation, stat and removal are engines that make one system call for each name.
 //! - Files with data are written and read by pwrite(2) and pread(2), each opened right before and
 //!   closed right after.
-//! - A task stats the items of the task `-N` further on, reads those twice as far, and removes those
-//!   three times as far.
-//! - `-W` ends the creation of files by the clock of each task. Wear-out is a run of its own: the tasks behind
-//!   the fastest go on to its count. Its time is added to that of the creation.
-//! - A run holds a name in memory for each of its items. A phase with more of them than
-//!   [`MdtestCommand::items_of_run`] is several runs, each with the next items of every task; their times are added.
+//! - With `-N STRIDE`, a task stats the items of the task STRIDE further on, reads those of the task twice as far
+//!   on, and removes those of the task three times as far on.
+//! - With `-W`, each task ends its creation of files by its own clock. Wear-out is a run of its own: tasks with
+//!   fewer files than the fastest create the rest. Its time is added to that of the creation.
+//! - A run keeps the names of its items in memory. A phase with more items than [`MdtestCommand::items_of_run`]
+//!   has several runs, each with the next items of every task; their times are added.
 
 use super::{MdtestCommand, Phase};
 use crate::hpc::{self, of_task, option};
@@ -19,13 +19,13 @@ use std::ops::Range;
 use suite::{Draw, Expected, Step, Suite, failure, run_duration};
 
 /// Assumed time of an operation, before one is measured.
-const EACH: u64 = 20_000;
+const OPERATION_NS: u64 = 20_000;
 /// Assumed time of a run besides its operations.
-const OVERHEAD: u64 = 60_000_000;
+const OVERHEAD_NS: u64 = 60_000_000;
 
-/// `-W` begins no further run for less time than this.
+/// `-W` starts another run only if it leaves more time than this.
 const REST_MIN: Nanos = Nanos(100_000_000);
-/// More names than these in one run make its record too large.
+/// Most listed names in one run; more make its record too large.
 pub(super) const NAMES_MAX: u64 = 1 << 16;
 
 /// The names of the other varied parameters in records.
@@ -38,7 +38,7 @@ pub struct Mdtest {
     seed: u64,
     /// The remaining phases, each with its iteration.
     left: VecDeque<(u32, Phase)>,
-    /// The run of the phase that comes next, from 0.
+    /// Number of the next run within its phase, from 0.
     part: u64,
     /// Files that each task created before `-W` ended it.
     made: Option<Vec<u64>>,
@@ -65,7 +65,7 @@ impl MdtestCommand {
         }
     }
 
-    /// Items of each task in one run at most. All tasks of a host hold their names there.
+    /// Most items of each task in one run. The tasks of a host keep their names in the same memory.
     pub(super) fn items_of_run(&self) -> u64 {
         let is_listed = self.is_listed() || self.random && self.stat;
         let most = match is_listed {
@@ -103,7 +103,7 @@ impl Mdtest {
             arguments.extend(names);
             arguments.extend(operation(call, phase));
             if phase == Phase::FileCreate && call.stonewall_s > 0 {
-                // The time before the first run is not in it.
+                // Before the first part, `creating` is the time of an earlier iteration.
                 let created = if self.part == 0 { Nanos::default() } else { self.creating };
                 let rest = Nanos(call.stonewall_s.saturating_mul(1_000_000_000)) - created;
                 arguments.push(option("runtime", format!("{}ms", rest.0 / 1_000_000)));
@@ -120,10 +120,10 @@ impl Mdtest {
             cell.at.push(Coordinate { dimension: PART.into(), value: number });
             description += &suffix;
         }
-        Step { cell, description, arguments, duration: self.lasts(phase) }
+        Step { cell, description, arguments, duration: self.estimate(phase) }
     }
 
-    /// The names that a task works on, as options; none: it has nothing to do.
+    /// The names that a task works on, as options; empty if it has nothing to do.
     fn names(&self, phase: Phase, iteration: u32, task: u32) -> Vec<String> {
         let call = &self.call;
         let (kind, strides) = match phase {
@@ -174,13 +174,13 @@ impl Mdtest {
             Phase::TreeCreate | Phase::TreeRemove => 0..u64::MAX,
             Phase::WearOut => self.made_by(owner)..most(),
             Phase::FileStat | Phase::FileRead | Phase::FileRemove => {
-                self.of_part(self.made_by(owner))
+                self.next_items(self.made_by(owner))
             }
-            _ => self.of_part(u64::MAX),
+            _ => self.next_items(u64::MAX),
         }
     }
 
-    /// Files that a task has.
+    /// Files that a task created in this call, or in an earlier one as its status file says.
     fn made_by(&self, task: u32) -> u64 {
         match (&self.made, self.call.made) {
             (Some(made), _) => made[task as usize],
@@ -189,8 +189,8 @@ impl Mdtest {
         }
     }
 
-    /// The items of the next run, if a task has so many.
-    fn of_part(&self, all: u64) -> Range<u64> {
+    /// The items of the next run, of a task with `all` items.
+    fn next_items(&self, all: u64) -> Range<u64> {
         let each = self.call.items_of_run();
         let begin = self.part.saturating_mul(each);
         begin.min(all)..begin.saturating_add(each).min(all)
@@ -200,7 +200,7 @@ impl Mdtest {
     /// wear-out.
     pub(crate) fn follows(&mut self, phase: Phase, record: &RunRecord) -> Option<Phase> {
         let all = self.call.items_per_task();
-        let end = self.of_part(u64::MAX).end;
+        let end = self.next_items(u64::MAX).end;
         let has_more = match phase {
             Phase::TreeCreate | Phase::TreeRemove => false,
             Phase::WearOut => {
@@ -252,9 +252,9 @@ impl Mdtest {
         Nanos(self.call.stonewall_s.saturating_mul(1_000_000_000)) - self.creating
     }
 
-    fn lasts(&self, phase: Phase) -> Nanos {
+    fn estimate(&self, phase: Phase) -> Nanos {
         let pause = self.call.delay_s.saturating_mul(1_000_000_000);
-        Nanos(pause.saturating_add(self.call.operations(phase) * EACH).saturating_add(OVERHEAD))
+        Nanos(pause.saturating_add(self.call.operations(phase) * OPERATION_NS).saturating_add(OVERHEAD_NS))
     }
 }
 
@@ -278,8 +278,8 @@ impl Suite for Mdtest {
     }
 
     fn expected(&self) -> Expected {
-        let lasts = self.left.iter().map(|(_, phase)| self.lasts(*phase));
-        let left = Nanos(lasts.fold(0, |sum, lasts| sum.saturating_add(lasts.0)));
+        let estimates = self.left.iter().map(|(_, phase)| self.estimate(*phase));
+        let left = Nanos(estimates.fold(0, |sum, estimate| sum.saturating_add(estimate.0)));
         Expected { whole: Nanos(self.spent.0.saturating_add(left.0)), left }
     }
 }
@@ -289,13 +289,13 @@ pub fn phase_of(cell: &Cell) -> Option<(Phase, u32)> {
     hpc::phase_of(cell, Phase::ALL, Phase::name, ITERATION)
 }
 
-/// Whether a run goes on with a phase that another one began.
+/// Whether a run continues a phase that an earlier run began.
 pub(super) fn is_further(cell: &Cell) -> bool {
     let is_part = cell.at.iter().any(|coordinate| coordinate.dimension == PART);
     is_part || matches!(phase_of(cell), Some((Phase::WearOut, _)))
 }
 
-/// The items of a range, counted over all groups.
+/// The parts of groups (directory, first item, number of items) in a range, which counts over all groups.
 pub(super) fn within(
     groups: Vec<(String, u64, u64)>,
     range: Range<u64>,
@@ -310,7 +310,7 @@ pub(super) fn within(
     groups.into_iter().filter_map(part).collect()
 }
 
-/// As in a list of names.
+/// Escapes a path for a list of names.
 fn escaped(path: &str) -> String {
     path.replace(':', "\\:")
 }
@@ -321,7 +321,7 @@ fn listed(names: Vec<String>) -> Vec<String> {
     vec![option("filename", names.join(":")), option("nrfiles", count)]
 }
 
-/// What is done with each name.
+/// The options for the operation of a phase on each name.
 fn operation(call: &MdtestCommand, phase: Phase) -> Vec<String> {
     let engine = match phase {
         Phase::TreeCreate | Phase::DirectoryCreate => "dircreate",
@@ -338,7 +338,7 @@ fn operation(call: &MdtestCommand, phase: Phase) -> Vec<String> {
             options.push(option("allow_file_create", 0));
             return options;
         }
-        // Files that are there are opened and closed.
+        // Existing files are opened and closed.
         Phase::FileCreate | Phase::WearOut | Phase::FileRead => "filecreate",
         Phase::FileStat => "filestat",
         Phase::FileRemove => "filedelete",
@@ -365,7 +365,7 @@ pub(super) fn span(run: &RunRecord) -> Nanos {
     run.jobs.iter().map(|job| job.ended).max().unwrap_or_default() - began
 }
 
-/// One transfer for each file, which is open meanwhile only.
+/// One transfer for each file, which is open only during it.
 fn data(direction: &str, bytes: u64) -> Vec<String> {
     vec![
         option("ioengine", "psync"),

@@ -1,9 +1,9 @@
-//! What mdtest calls fathom's options.
+//! mdtest's names of fathom's options.
 
 use record::Term::{Absent, Flag, Setting};
 use record::Terminology;
 
-/// mdtest's options for fathom's.
+/// The options of mdtest that stand for options of fathom.
 pub const TERMINOLOGY: Terminology = Terminology {
     terms: &[
         &[

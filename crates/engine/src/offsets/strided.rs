@@ -2,7 +2,7 @@
 //!
 //! # Rules
 //! As in fio, a zone starts `skip` bytes after the end of the last one; beyond the region's end, the
-//! first zone is next. Within a zone, sequential I/O starts over at the zone's end, and random I/O
+//! first zone is next. ZoneOffsets a zone, sequential I/O starts over at the zone's end, and random I/O
 //! visits each block once before it repeats one. Sequential I/O that starts in a zone may exceed its
 //! end. I/O that does not fit into the region ends the pass. A zone that the region's end cuts short
 //! has random I/O only in its remaining part.
@@ -22,11 +22,12 @@ pub(crate) struct Strided {
     zone: u64,
     /// Bytes moved in the zone.
     moved: u64,
-    within: Within,
+    within: ZoneOffsets,
 }
 
+/// Offsets within a zone.
 #[derive(Clone, Debug)]
-enum Within {
+enum ZoneOffsets {
     Sequence {
         /// Bytes skipped after each I/O.
         skip: i64,
@@ -38,13 +39,13 @@ enum Within {
 }
 
 impl Strided {
-    /// Sequential, with `skip` bytes skipped after each I/O.
+    /// Sequential offsets within each zone, with `skip` bytes skipped after each I/O.
     pub fn sequential(length: u64, strides: Strides, skip: i64) -> Strided {
-        let within = Within::Sequence { skip, positions: PerDirection::default() };
+        let within = ZoneOffsets::Sequence { skip, positions: PerDirection::default() };
         Strided { length, strides, zone: 0, moved: 0, within }
     }
 
-    /// At random.
+    /// Random offsets within each zone.
     pub fn random(
         length: u64,
         strides: Strides,
@@ -53,15 +54,15 @@ impl Strided {
         blocks: &PerDirection<Blocks>,
         random: &mut Random,
     ) -> Strided {
-        let mut made =
+        let mut offsets =
             |length| Box::new(RandomOffsets::new(length, options, placing, blocks, random));
         let range = strides.range.min(length);
         let step = strides.range.saturating_add(strides.skip).max(1);
         let last = length.saturating_sub(1) / step * step;
         let rest = length - last;
-        let whole = made(range);
-        let cut = (rest < range).then(|| made(rest));
-        let within = Within::Random { whole, cut };
+        let whole = offsets(range);
+        let cut = (rest < range).then(|| offsets(rest));
+        let within = ZoneOffsets::Random { whole, cut };
         Strided { length, strides, zone: 0, moved: 0, within }
     }
 
@@ -79,8 +80,8 @@ impl Strided {
             self.next_zone(draw.random);
         }
         let found = match &mut self.within {
-            Within::Sequence { .. } => self.next_sequential(draw),
-            Within::Random { .. } => self.next_random(draw),
+            ZoneOffsets::Sequence { .. } => self.next_sequential(draw),
+            ZoneOffsets::Random { .. } => self.next_random(draw),
         };
         self.moved = self.moved.saturating_add(found.map_or(0, |(_, size)| size));
         found
@@ -99,8 +100,8 @@ impl Strided {
     /// Starts the current zone from its beginning.
     fn enter(&mut self, random: &mut Random) {
         match &mut self.within {
-            Within::Sequence { positions, .. } => *positions = PerDirection::all(self.zone),
-            Within::Random { whole, cut } => {
+            ZoneOffsets::Sequence { positions, .. } => *positions = PerDirection::all(self.zone),
+            ZoneOffsets::Random { whole, cut } => {
                 current(self.zone, self.length, self.strides, whole, cut).restart(random);
             }
         }
@@ -108,7 +109,7 @@ impl Strided {
 
     fn next_sequential(&mut self, draw: &mut Draw<'_>) -> Option<(u64, u64)> {
         let Strided { length, strides, zone, moved, ref mut within } = *self;
-        let Within::Sequence { skip, positions } = within else { return None };
+        let ZoneOffsets::Sequence { skip, positions } = within else { return None };
         if moved.is_multiple_of(strides.range) {
             *positions = PerDirection::all(zone);
         }
@@ -128,7 +129,7 @@ impl Strided {
         // too short for a block.
         for attempt in 0..3 {
             let Strided { length, strides, zone, ref mut within, .. } = *self;
-            let Within::Random { whole, cut } = within else { return None };
+            let ZoneOffsets::Random { whole, cut } = within else { return None };
             let offsets = current(zone, length, strides, whole, cut);
             if let Some((offset, size)) = offsets.next(draw) {
                 return Some((zone + offset, size));

@@ -21,7 +21,7 @@ const TAG: c_int = 25;
 /// Room for the version of the library; MPICH writes up to 8192 bytes.
 const VERSION_MAX: usize = 8192;
 
-/// Whose library.
+/// A family of MPI libraries with the same handles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// Open MPI.
@@ -74,6 +74,8 @@ struct Handles {
 }
 
 impl Handles {
+    /// The handles of the family, from its library.
+    ///
     /// # Errors
     /// When the library is not of the family.
     fn load(family: Family, library: &Library) -> Result<Handles, String> {
@@ -126,7 +128,7 @@ impl Mpi {
     pub fn start(family: Family) -> Result<Mpi, String> {
         let library = family.open()?;
         let handles = Handles::load(family, &library)?;
-        // SAFETY: the types are those of mpi.h in both families; handles see `Handle`.
+        // SAFETY: the types are those of mpi.h in both families; for handles see `Handle`.
         let functions = unsafe {
             Functions {
                 isend: library.function("MPI_Isend")?,
@@ -239,7 +241,7 @@ impl Mpi {
         check(code, "MPI_Irecv")
     }
 
-    /// Whether the library has everything that was sent.
+    /// Whether every message that was sent has left its buffer.
     pub fn is_idle(&mut self) -> Result<bool, String> {
         let mut index = 0;
         while index < self.sending.len() {
@@ -281,7 +283,7 @@ impl Drop for Mpi {
     }
 }
 
-/// What MPI says at its start.
+/// What MPI returns at its start.
 struct Started {
     rank: u32,
     size: u32,
@@ -290,15 +292,15 @@ struct Started {
 
 fn initialise(library: &Library, handles: Handles) -> Result<Started, String> {
     type Init = unsafe extern "C" fn(*mut c_int, *mut *mut *mut c_char, c_int, *mut c_int) -> c_int;
-    type Place = unsafe extern "C" fn(Handle, *mut c_int) -> c_int;
+    type GetNumber = unsafe extern "C" fn(Handle, *mut c_int) -> c_int;
     type SetHandler = unsafe extern "C" fn(Handle, Handle) -> c_int;
     type Version = unsafe extern "C" fn(*mut c_char, *mut c_int) -> c_int;
     // SAFETY: the types are those of mpi.h in both families.
-    let (init, rank_of, size_of, handler, version) = unsafe {
+    let (init, rank_of, size_of, set_handler, version) = unsafe {
         (
             library.function::<Init>("MPI_Init_thread")?,
-            library.function::<Place>("MPI_Comm_rank")?,
-            library.function::<Place>("MPI_Comm_size")?,
+            library.function::<GetNumber>("MPI_Comm_rank")?,
+            library.function::<GetNumber>("MPI_Comm_size")?,
             library.function::<SetHandler>("MPI_Comm_set_errhandler")?,
             library.function::<Version>("MPI_Get_library_version")?,
         )
@@ -309,7 +311,7 @@ fn initialise(library: &Library, handles: Handles) -> Result<Started, String> {
     // SAFETY: no arguments are passed on, and all places are valid for the calls.
     unsafe {
         check(init(ptr::null_mut(), ptr::null_mut(), FUNNELED, &mut provided), "MPI_Init_thread")?;
-        check(handler(handles.world, handles.errors_return), "MPI_Comm_set_errhandler")?;
+        check(set_handler(handles.world, handles.errors_return), "MPI_Comm_set_errhandler")?;
         check(rank_of(handles.world, &mut rank), "MPI_Comm_rank")?;
         check(size_of(handles.world, &mut size), "MPI_Comm_size")?;
         check(version(text.as_mut_ptr().cast(), &mut length), "MPI_Get_library_version")?;

@@ -158,7 +158,7 @@ impl Request {
         self.header.flags |= HIPRI;
     }
 
-    fn point(&mut self) {
+    fn set_pointers(&mut self) {
         self.header.command = self.command.as_ptr();
         self.header.sense = self.sense.as_mut_ptr();
     }
@@ -169,7 +169,7 @@ impl Request {
     /// The data given to [`Request::set`] must be valid for its length and used by nothing else
     /// meanwhile.
     pub unsafe fn run(&mut self, device: RawFd) -> io::Result<Answer> {
-        self.point();
+        self.set_pointers();
         let header = &raw mut self.header;
         // SAFETY: the header is of the kernel's layout; command and sense data are fields of this
         // request, and the data is valid (contract of this function).
@@ -186,7 +186,7 @@ impl Request {
     /// The request must not move or change, and the data given to [`Request::set`] must be valid and
     /// used by nothing else, until the answer was taken.
     pub unsafe fn submit(&mut self, device: RawFd, id: u32) -> io::Result<()> {
-        self.point();
+        self.set_pointers();
         self.header.id = id as i32;
         let header = (&raw const self.header).cast();
         // SAFETY: the kernel reads one header; see the contract of this function for what it points to.

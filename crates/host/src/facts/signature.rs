@@ -253,8 +253,8 @@ fn md_old(ends: &Ends) -> Option<Signature> {
     let offset = (ends.size / RESERVED * RESERVED).checked_sub(RESERVED)?;
     let mut swapped = MD_MAGIC;
     swapped.reverse();
-    let is = ends.has(offset, &MD_MAGIC) && ends.le32(offset + 4) == Some(0);
-    if is || ends.has(offset, &swapped) { found("md member (0.90)", offset) } else { None }
+    let is_native = ends.has(offset, &MD_MAGIC) && ends.le32(offset + 4) == Some(0);
+    if is_native || ends.has(offset, &swapped) { found("md member (0.90)", offset) } else { None }
 }
 
 /// Four labels of 256 KiB, two at each end, each with a ring of uberblocks in its second half.

@@ -196,7 +196,12 @@ fn cpus() {
 
     job.process.cpus_allowed = vec![0, 9];
     let problems = problems(&[job], &machine(), &plan::Policy::default());
-    assert_problem(&problems, Usage, "cpus_allowed", "CPU 9 is not there for us; choose among 0-1");
+    assert_problem(
+        &problems,
+        Usage,
+        "cpus_allowed",
+        "CPU 9 is not available to this process; choose among 0-1",
+    );
 }
 
 #[test]

@@ -21,7 +21,7 @@ pub(crate) struct Syncs {
     fdatasync: EveryNth,
     file_range: EveryNth,
     flags: u32,
-    /// For each file, the start and end of the writes since; empty without sync_file_range.
+    /// For each file, the start and end of the writes since its last synchronisation; empty without sync_file_range.
     dirty: Vec<(u64, u64)>,
     due: Option<Op>,
     active: bool,
@@ -57,7 +57,7 @@ impl Syncs {
         self.due.take()
     }
 
-    /// A write was issued.
+    /// Counts a write that was issued.
     #[inline]
     pub fn written(&mut self, op: &Op) {
         if self.active {
@@ -108,7 +108,7 @@ pub(crate) struct EveryNth {
 }
 
 impl EveryNth {
-    /// 0: never.
+    /// True for every `period`-th call; with 0 never.
     pub fn new(period: u64) -> EveryNth {
         EveryNth { period, left: period }
     }
