@@ -31,17 +31,17 @@ pub fn surface(
 ) -> Picture {
     let all = all_points(x, y, fields);
     let scale = Scale::from_points(all.iter(), quantity.unit, Use::Places);
-    let land = Surfaces::new(x, y, fields, &scale);
-    let (width, height) = land.view.extent();
+    let surfaces = Surfaces::new(x, y, fields, &scale);
+    let (width, height) = surfaces.view.extent();
     let mut picture = frame::picture(
         words,
         width + 2.0 * BESIDE + MARGIN,
-        HEAD + height + BENEATH + land.reach() + legend::MARKS_HEIGHT + FOOT,
+        HEAD + height + BENEATH + surfaces.reach() + legend::MARKS_HEIGHT + FOOT,
     );
-    land.room(&mut picture);
-    land.labels(&mut picture, &quantity.name);
-    land.holes(&mut picture);
-    land.surfaces(&mut picture);
+    surfaces.walls(&mut picture);
+    surfaces.labels(&mut picture, &quantity.name);
+    surfaces.holes(&mut picture);
+    surfaces.draw_pieces(&mut picture);
     if fields.len() > 1 {
         names(&mut picture, fields);
     }
@@ -151,7 +151,7 @@ impl Surfaces<'_> {
     }
 
     /// The floor and the two rear walls, with grid lines.
-    fn room(&self, picture: &mut Picture) {
+    fn walls(&self, picture: &mut Picture) {
         let view = &self.view;
         let mut lines: Vec<Vec<Spot>> = Vec::new();
         for x in &self.across {
@@ -257,7 +257,7 @@ impl Surfaces<'_> {
     }
 
     /// Draws the pieces from back to front.
-    fn surfaces(&self, picture: &mut Picture) {
+    fn draw_pieces(&self, picture: &mut Picture) {
         let mut pieces: Vec<(f64, f64, usize, Piece)> = Vec::new();
         for (number, field) in self.fields.iter().enumerate() {
             for piece in self.pieces(field) {

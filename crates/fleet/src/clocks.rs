@@ -1,4 +1,4 @@
-//! Clocks, compared by round trips.
+//! Comparison of clocks by round trips.
 
 use crate::exchange::Exchange;
 use crate::message::Message;
@@ -10,9 +10,9 @@ const ROUNDS: u64 = 24;
 /// The longest time for one rank.
 const LIMIT: Duration = Duration::from_millis(250);
 
-/// Compares, in a round of the fleet, the clock of `rank` with that of this one, by the shortest of some round trips: the answer
-/// was made somewhere between sending and receiving, so the error is at most half of that time. Messages
-/// of other kinds that arrive meanwhile go to `others`. `None` if there was no answer.
+/// Compares the clock of `rank` with the clock of this rank, in a round of the fleet. The shortest of several
+/// round trips counts: the answer was made between sending and receiving, so the error is at most half of the
+/// round trip. Messages of other kinds that arrive meanwhile go to `others`. `None` if there was no answer.
 pub(crate) fn compare(
     exchange: &mut dyn Exchange,
     rank: u32,

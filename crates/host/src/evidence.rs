@@ -87,7 +87,7 @@ impl Host {
         let mut neighbours = neighbours::busiest(others);
         let own = before.files.keys().filter_map(|path| self.real(path).metadata().ok());
         let numbers: Vec<u64> = own.map(|facts| neighbours::storage_number(&facts)).collect();
-        self.find_same_storage(&mut neighbours, &numbers);
+        self.mark_same_storage(&mut neighbours, &numbers);
         let files = before.files.into_iter().map(|(path, BeforeFile { region, look: before })| {
             let after = self.file_state(&path, &region);
             let wanted = contents.contains(&path);
@@ -98,7 +98,7 @@ impl Host {
             (path, FileEvidence { before, after, content })
         });
         let (files, servers) = (files.collect(), servers.unwrap_or_default());
-        let ranks_beside = neighbours::of_ranks(&ranks);
+        let ranks_beside = neighbours::total_of_ranks(&ranks);
         Evidence { files, neighbours, ranks_beside, servers, network, ..Evidence::default() }
     }
 
@@ -114,8 +114,9 @@ impl Host {
         let settled = dirty == Some(0) || cache.is_some_and(|cache| cache.cached == 0);
         let has_stable_extents = kind.is_file() && settled;
         let region = region.start.min(size)..region.end.min(size);
-        let extents: Option<Extents> =
-            kernel.filter(|_| has_stable_extents).and_then(|kernel| kernel.extents(&file, region).ok());
+        let extents: Option<Extents> = kernel
+            .filter(|_| has_stable_extents)
+            .and_then(|kernel| kernel.extents(&file, region).ok());
         Some(FileLook {
             size: Bytes(size),
             cached: cache.map(|cache| Bytes(cache.cached.min(size))),

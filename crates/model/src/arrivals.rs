@@ -7,7 +7,7 @@ use serde::Serialize;
 /// Widths of the windows in which arrivals are counted, in nanoseconds.
 const SCALES: [u64; 6] =
     [100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000, 10_000_000_000];
-/// An index of dispersion over fewer windows tells nothing.
+/// The least windows of an index of dispersion; with fewer it is chance.
 const WINDOWS_MIN: u64 = 20;
 
 /// Variance over mean of the number of arrivals in windows.
@@ -39,7 +39,7 @@ struct Scale {
 }
 
 impl ArrivalMeter {
-    /// An arrival, not before the one before it.
+    /// Counts an arrival. Arrivals come in order of time.
     pub fn add(&mut self, at: u64) {
         let first = *self.first.get_or_insert(at);
         if self.count > 0 {
@@ -80,8 +80,8 @@ impl ArrivalMeter {
             scale.close();
             let mean = scale.sum / windows as f64;
             let variance = scale.squares / windows as f64 - mean * mean;
-            let known = windows >= WINDOWS_MIN && mean > 0.0;
-            known.then(|| Dispersion { window_ns: width, index: variance.max(0.0) / mean })
+            let is_known = windows >= WINDOWS_MIN && mean > 0.0;
+            is_known.then(|| Dispersion { window_ns: width, index: variance.max(0.0) / mean })
         };
         self.scales.iter().zip(SCALES).filter_map(index).collect()
     }

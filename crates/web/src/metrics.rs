@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Time to wait for the moments of all runs under way together: they are a second apart.
+/// Time to wait for a moment of every run under way. Each sends one a second.
 const PATIENCE: Duration = Duration::from_millis(1500);
 
 /// The metrics.
@@ -33,10 +33,10 @@ pub async fn answer(State(site): State<Site>) -> Result<Response, Failure> {
         let now = follower.borrow().clone();
         known.push(now);
     }
-    let goes_on = |known: &&Arc<RunState>| known.ended.is_none() && !known.is_gone;
+    let is_running = |known: &&Arc<RunState>| known.ended.is_none() && !known.is_gone;
     let runs: Vec<_> = known
         .iter()
-        .filter(goes_on)
+        .filter(is_running)
         .filter_map(|known| Some((known.head.as_ref()?, known.moment.as_ref())))
         .collect();
     let text = format!(

@@ -54,9 +54,9 @@ impl Host {
 }
 
 impl Host {
-    /// Finds out which neighbours have a file open on one of these filesystems or devices, by their
+    /// Marks the neighbours that have a file open on one of these filesystems or devices, by their
     /// numbers (`st_dev`).
-    pub(super) fn find_same_storage(&self, neighbours: &mut [Neighbour], numbers: &[u64]) {
+    pub(super) fn mark_same_storage(&self, neighbours: &mut [Neighbour], numbers: &[u64]) {
         for neighbour in neighbours {
             let directory = self.real(format!("/proc/{}/fd", neighbour.pid));
             let open = std::fs::read_dir(directory).into_iter().flatten().flatten();
@@ -73,7 +73,7 @@ pub(super) fn storage_number(facts: &std::fs::Metadata) -> u64 {
     if facts.file_type().is_block_device() { facts.rdev() } else { facts.dev() }
 }
 
-/// The traffic of each process between both readings. A new process counts from its start; one that ended
+/// The traffic of each process between the two readings. A new process counts from its start; one that ended
 /// is missing.
 pub(super) fn between(
     before: &BTreeMap<u32, Traffic>,
@@ -101,8 +101,8 @@ pub(super) fn busiest(mut neighbours: Vec<Neighbour>) -> Vec<Neighbour> {
     neighbours
 }
 
-/// What ranks moved together; `None` without any.
-pub(super) fn of_ranks(ranks: &[Neighbour]) -> Option<RanksBeside> {
+/// The traffic of all ranks together; `None` without ranks.
+pub(super) fn total_of_ranks(ranks: &[Neighbour]) -> Option<RanksBeside> {
     let sum = |bytes: fn(&Neighbour) -> Bytes| Bytes(ranks.iter().map(|rank| bytes(rank).0).sum());
     (!ranks.is_empty()).then(|| RanksBeside {
         ranks: ranks.len() as u32,

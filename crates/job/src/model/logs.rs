@@ -17,7 +17,7 @@ with_defaults! {
         pub histogram: Option<String>,
         /// `per_job_logs`.
         pub per_job: bool = true,
-        /// `log_avg_msec`; 0: a line an I/O.
+        /// `log_avg_msec`; 0: one line for each I/O.
         pub window: Nanos,
         /// `log_window_value`.
         pub value: WindowValue = WindowValue::Mean,

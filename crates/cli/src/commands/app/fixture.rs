@@ -71,14 +71,14 @@ impl AppFixture {
     pub fn switch_servers(
         &mut self,
         planned: &PlannedPhase,
-        go_on: &dyn Fn() -> bool,
+        should_continue: &dyn Fn() -> bool,
     ) -> Result<(), Failure> {
         for (database, server) in &mut self.servers {
             if planned.server != Some(*database) || planned.restart {
                 server.stop();
             }
             if planned.server == Some(*database) {
-                server.start(go_on)?;
+                server.start(should_continue)?;
             }
         }
         Ok(())

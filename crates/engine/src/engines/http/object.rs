@@ -1,4 +1,4 @@
-//! The request on one object that an I/O becomes.
+//! The request on an object that performs an I/O.
 
 use crate::hot::op::{Op, OpKind};
 use objects::Action;

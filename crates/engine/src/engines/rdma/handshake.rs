@@ -1,4 +1,4 @@
-//! What both sides of a connection tell each other. The protocol is fathom's own: fio's rdma engine does
+//! The messages between both sides of a connection. The protocol is fathom's own: fio's rdma engine does
 //! not speak it.
 
 use plan::RdmaVerb;
@@ -90,22 +90,22 @@ fn long(words: &mut impl Iterator<Item = u32>) -> Option<u64> {
     Some(u64::from(words.next()?) << 32 | u64::from(words.next()?))
 }
 
-/// A message of control: what the number that it carries says.
+/// A control message. It is sent as one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
-    /// So many buffers hold what may be read, or may be written.
+    /// The number of buffers that hold data to read, or may be written.
     Ready(u32),
-    /// So many receives were posted.
+    /// The number of receives that were posted.
     Credit(u32),
-    /// So many reads or writes of memory have ended.
+    /// The number of RDMA reads or writes that have ended.
     Ended(u32),
 }
 
-/// The largest value of a message of control.
+/// The largest value of a control message.
 pub const VALUE_MAX: u32 = (1 << 24) - 1;
 
 impl Control {
-    /// The number that says it.
+    /// The message as a number.
     pub fn number(self) -> u32 {
         let (kind, value) = match self {
             Control::Ready(value) => (1, value),
@@ -115,7 +115,7 @@ impl Control {
         kind << 24 | value.min(VALUE_MAX)
     }
 
-    /// What a number says.
+    /// The message in a number; `None` if it is none.
     pub fn from_number(number: u32) -> Option<Control> {
         let value = number & VALUE_MAX;
         match number >> 24 {

@@ -4,7 +4,7 @@
 //! - After each loop everything drains, is synchronised and dropped from the page cache. Then the
 //!   blocks are read back: in the order of writing if no block is written twice, else by offset. With a
 //!   backlog, blocks are read back between writes.
-//! - A write is recorded when it is issued. A write that overlaps another in flight waits for it, for
+//! - A write is recorded when it is issued. A write that overlaps another in flight waits for it, because
 //!   the order of the two would be unknown.
 //! - The blocks of a failed or short write are not checked.
 //! - The end of the runtime ends writing, not reading back; a worker that is asked to end does neither.
@@ -83,15 +83,20 @@ pub(crate) struct Verified {
     /// The step of the work that reading back precedes.
     after: Next,
     only_reads: bool,
+    /// Whether blocks are read back in the order of writing.
     replays: bool,
     mixes: bool,
     /// Number of I/Os of the work in this loop.
     drawn: u64,
+    /// An I/O that was drawn and cannot be issued yet.
     waiting: Option<Op>,
     open: OpenSet,
     phases: PhaseTimes,
+    /// Whether blocks of this job were found in the file.
     owns: bool,
+    /// Faults that may come from another writer, until this job's own blocks are found.
     foreign: Vec<(Op, Fault)>,
+    /// Faults found after their I/O had ended.
     late: VecDeque<(Op, Fault)>,
     /// Number of faults that are not kept.
     uncounted: u64,
@@ -115,7 +120,7 @@ impl Verified {
     pub fn new(worker: &Worker, verify: &Verify, aux_path: &str, zones: &ZonedTargets) -> Verified {
         let work = work(worker, zones);
         let only_reads = !worker.pattern.rw.writes();
-        let knowing = match (only_reads, verify.only) {
+        let knowledge = match (only_reads, verify.only) {
             (true, _) => Knowledge::Nothing,
             (false, true) => Knowledge::Order,
             (false, false) => Knowledge::All,
@@ -123,7 +128,7 @@ impl Verified {
         let mut verified = Verified {
             loop_start: work.replay(),
             content: Content::new(worker, verify),
-            checker: Checker::new(worker, verify, knowing, aux_path),
+            checker: Checker::new(worker, verify, knowledge, aux_path),
             writes: WriteTracker::new(worker, verify),
             reader: None,
             stage: Stage::Working,
@@ -186,14 +191,14 @@ impl Verified {
     }
 
     /// The next step of the work, or a read of the backlog.
-    fn work_on(&mut self) -> Option<Next> {
+    fn next_work(&mut self) -> Option<Next> {
         if let Some(op) = self.waiting.take() {
             return Some(self.try_issue(op));
         }
         if let Some(op) = self.writes.due_trim().or_else(|| self.writes.due_read()) {
             return Some(self.try_issue(op));
         }
-        let next = if self.verify.only { self.walk() } else { self.work.next() };
+        let next = if self.verify.only { self.replay_work() } else { self.work.next() };
         while let Some(zone) = self.work.take_emptied_zone() {
             self.writes.emptied(&zone);
         }
@@ -201,15 +206,11 @@ impl Verified {
             Next::Io(op) => {
                 self.drawn += 1;
                 let op = self.writes.number(op);
-                match if self.only_reads { self.expects(&op) } else { Some(true) } {
-                    Some(true) => {}
-                    Some(false) => return None,
-                    None => {
-                        self.stage = Stage::Done;
-                        return None;
-                    }
+                let is_expected = if self.only_reads { self.expects(&op) } else { Some(true) };
+                if is_expected.is_none() {
+                    self.stage = Stage::Done;
                 }
-                return Some(self.try_issue(op));
+                return is_expected.unwrap_or(false).then(|| self.try_issue(op));
             }
             // Reading back opens and closes files itself: each I/O opens the file it needs.
             Next::Open(_) if self.open.limited() => return None,
@@ -225,8 +226,8 @@ impl Verified {
         Some(next)
     }
 
-    /// Goes through all the work without issuing it, to know what is to be read back (`verify_only`).
-    fn walk(&mut self) -> Next {
+    /// Draws all the work without issuing it, to know what to read back (`verify_only`).
+    fn replay_work(&mut self) -> Next {
         loop {
             match self.work.next() {
                 Next::Io(op) => {
@@ -273,7 +274,7 @@ impl Verified {
     }
 
     /// The next trim before reading back.
-    fn trim_on(&mut self) -> Option<Next> {
+    fn next_trim(&mut self) -> Option<Next> {
         let op = self.waiting.take().or_else(|| self.writes.queued_trim());
         if op.is_none() {
             self.stage = Stage::Draining;
@@ -303,7 +304,7 @@ impl Verified {
         self.stage = Stage::Reading;
     }
 
-    fn read_on(&mut self) -> Option<Next> {
+    fn next_read(&mut self) -> Option<Next> {
         if let Some(op) = self.waiting.take() {
             return Some(self.try_issue(op));
         }
@@ -397,7 +398,7 @@ impl Verified {
         fault.map_or_else(|| self.fatal(), Err)
     }
 
-    /// Saves how far writing came, for a later run.
+    /// Saves how far this run wrote, for a later run.
     fn save_state(&self, builder: &mut JobRecordBuilder<'_>) {
         if !self.verify.state_save || self.only_reads || self.verify.only {
             return;
@@ -417,8 +418,8 @@ impl Source for Verified {
                 return Next::End;
             }
             let step = match self.stage {
-                Stage::Working => self.work_on(),
-                Stage::Trimming => self.trim_on(),
+                Stage::Working => self.next_work(),
+                Stage::Trimming => self.next_trim(),
                 Stage::Draining => {
                     self.stage = Stage::Settling;
                     Some(Next::Drain)
@@ -428,7 +429,7 @@ impl Source for Verified {
                     self.open.reset();
                     Some(Next::Settle)
                 }
-                Stage::Reading => self.read_on(),
+                Stage::Reading => self.next_read(),
                 Stage::Leaving => self.leave(),
                 Stage::Done => Some(Next::End),
             };
