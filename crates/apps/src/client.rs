@@ -95,7 +95,7 @@ impl Client {
         let sent = self.to.as_mut().map(|to| to.write_all(text.as_bytes()));
         match sent {
             Some(Ok(())) => Ok(()),
-            _ => Err(self.gone()),
+            _ => Err(self.exit_failure()),
         }
     }
 
@@ -105,7 +105,7 @@ impl Client {
         let mark = format!("fathom-mark-{}", self.marks);
         self.send(&format!("SELECT '{mark}';\n"))?;
         if self.to.as_mut().is_none_or(|to| to.flush().is_err()) {
-            return Err(self.gone());
+            return Err(self.exit_failure());
         }
         let mut first: Option<String> = None;
         loop {
@@ -115,18 +115,19 @@ impl Client {
                 Ok(1..) => {
                     first.get_or_insert_with(|| line.trim().to_owned());
                 }
-                _ => return Err(self.gone()),
+                _ => return Err(self.exit_failure()),
             }
         }
     }
 
     /// The reason why a client ended unexpectedly.
-    fn gone(&mut self) -> Failure {
+    fn exit_failure(&mut self) -> Failure {
         self.to = None;
         let mut rest = Vec::new();
         // Further output is not an answer to a statement.
         let _ = self.from.read_to_end(&mut rest);
-        let stderr = self.complaints.take().and_then(|stderr| stderr.join().ok()).unwrap_or_default();
+        let stderr =
+            self.complaints.take().and_then(|stderr| stderr.join().ok()).unwrap_or_default();
         let _ = self.child.wait();
         match stderr_summary(&stderr).as_str() {
             "" => Failure(format!("the client of {} ended without a word", self.database.name())),

@@ -72,7 +72,7 @@ impl Output {
             Entry::Thread(thread) => Name::Thread(thread.number),
             _ => {
                 if self.writer.size() >= half {
-                    self.turn()?;
+                    self.turn_file()?;
                 }
                 let entry = self.renumbered(entry)?;
                 return self.writer.entry(&entry);
@@ -117,7 +117,7 @@ impl Output {
         Ok(Some(number))
     }
 
-    fn turn(&mut self) -> io::Result<()> {
+    fn turn_file(&mut self) -> io::Result<()> {
         self.writer.flush()?;
         let next = self.path.with_extension("next");
         let writer = Writer::new(File::create(&next)?, &self.header)?;

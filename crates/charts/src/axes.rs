@@ -53,7 +53,13 @@ impl LabelLayout {
 const LONGEST: f64 = 150.0;
 
 /// Writes the values of an axis below an area, at these places (0 to 1 of its width), and its name.
-pub(crate) fn draw_labels(picture: &mut Picture, area: &Area, axis: &Axis, places: &[f64], set: &LabelLayout) {
+pub(crate) fn draw_labels(
+    picture: &mut Picture,
+    area: &Area,
+    axis: &Axis,
+    places: &[f64],
+    set: &LabelLayout,
+) {
     for (tick, place) in axis.ticks.iter().zip(places).step_by(set.every) {
         let (x, y) = (area.left + place * area.width, area.bottom() + 17.0);
         let text = match set.is_turned {
@@ -72,7 +78,7 @@ pub(crate) fn draw_labels(picture: &mut Picture, area: &Area, axis: &Axis, place
 }
 
 /// Writes a name upwards at a distance to the left of an area.
-pub(crate) fn beside(picture: &mut Picture, area: &Area, name: &str, distance: f64) {
+pub(crate) fn draw_upward_name(picture: &mut Picture, area: &Area, name: &str, distance: f64) {
     let at = (area.left - distance, area.top + area.height / 2.0);
     let room = area.height + 40.0;
     let text = Text::new(name, at, LABEL, INK).fitting(room);
@@ -99,7 +105,7 @@ pub(crate) fn upright(picture: &mut Picture, area: &Area, scale: &Scale, name: &
         picture.text("y-tick", text.anchored(Anchor::End));
     }
     let distance = figures_width(scale) - 14.0;
-    beside(picture, area, &scale.label(name), distance);
+    draw_upward_name(picture, area, &scale.label(name), distance);
 }
 
 /// Draws upright lines through an area at these places.

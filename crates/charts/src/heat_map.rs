@@ -40,7 +40,7 @@ pub fn heat_map(
         let centres_x: Vec<f64> = centres(x.ticks.len());
         axes::draw_labels(&mut picture, &area, x, &centres_x, &sheet.labels);
         drawing.rows(&mut picture, &area);
-        axes::beside(&mut picture, &area, &y.label, axes::ticks_width(y) + 22.0);
+        axes::draw_upward_name(&mut picture, &area, &y.label, axes::ticks_width(y) + 22.0);
     }
     let bar = Area { left: sheet.right() - 1.0, width: 1.0, ..sheet.area(0) };
     legend::colours(&mut picture, &bar, &scale, &quantity.name);

@@ -217,7 +217,7 @@ impl Surfaces<'_> {
         }
         let (low, high) = (self.view.spot(0.0, 1.0, 0.0), self.view.spot(0.0, 1.0, 1.0));
         let wall = Area { left: low.0, top: high.1, width: 0.0, height: low.1 - high.1 };
-        axes::beside(
+        axes::draw_upward_name(
             picture,
             &wall,
             &self.scale.label(name),

@@ -110,13 +110,13 @@ pub enum Stream {
 /// Text held back, in order; `None` while nothing is held back.
 static HELD: Mutex<Option<Vec<(Stream, String)>>> = Mutex::new(None);
 
-fn held() -> MutexGuard<'static, Option<Vec<(Stream, String)>>> {
+fn held_output() -> MutexGuard<'static, Option<Vec<(Stream, String)>>> {
     HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Holds text back if a [`HeldOutput`] lives. Returns whether it does.
 fn hold_back(stream: Stream, text: &str) -> bool {
-    match held().as_mut() {
+    match held_output().as_mut() {
         Some(texts) => {
             texts.push((stream, text.to_owned()));
             true
@@ -134,14 +134,14 @@ pub struct HeldOutput {
 
 /// Starts to hold text back.
 pub fn hold() -> HeldOutput {
-    held().get_or_insert_default();
+    held_output().get_or_insert_default();
     HeldOutput { seen: 0 }
 }
 
 impl HeldOutput {
     /// The text that was held back since the last call.
     pub fn take_new(&mut self) -> Vec<(Stream, String)> {
-        let held = held();
+        let held = held_output();
         let texts = held.as_deref().unwrap_or_default();
         let new = texts.get(self.seen..).unwrap_or_default().to_vec();
         self.seen = texts.len();
@@ -151,7 +151,7 @@ impl HeldOutput {
 
 impl Drop for HeldOutput {
     fn drop(&mut self) {
-        let texts = held().take().unwrap_or_default();
+        let texts = held_output().take().unwrap_or_default();
         for (stream, text) in texts {
             match stream {
                 Stream::Err => write_stderr(&text),
@@ -175,6 +175,6 @@ mod tests {
         assert_eq!(holding.take_new(), expected);
         assert!(holding.take_new().is_empty());
         drop(holding);
-        assert!(held().is_none());
+        assert!(held_output().is_none());
     }
 }

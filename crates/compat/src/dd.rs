@@ -17,7 +17,7 @@ mod translate;
 #[cfg(test)]
 mod tests;
 
-pub use text::{asked, lines, progress, traps};
+pub use text::{lines, progress, summary_so_far, traps};
 pub use translate::Work;
 
 /// Name in messages.

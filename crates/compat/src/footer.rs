@@ -80,7 +80,7 @@ impl ReportFooter<'_> {
             let is_dropped = self.is_dropped(job, path);
             let read_in = job.workload.settings.contains_key("pre_read").then_some(job);
             let read_in = read_in.map(|job| job.workload.region);
-            Some(format!("; of {path} it held {}", held(evidence, is_dropped, read_in)?))
+            Some(format!("; of {path} it held {}", cached_share(evidence, is_dropped, read_in)?))
         });
         way.to_owned() + &seen.collect::<String>()
     }
@@ -128,7 +128,11 @@ fn quantiles(latency: &LatencyStats) -> String {
 
 /// What the page cache had of a file at both ends, where that could be told. `read_in`: what the job
 /// put there before its first I/O, after the look at it. A new file had nothing.
-fn held(evidence: &FileEvidence, is_dropped: bool, read_in: Option<Bytes>) -> Option<String> {
+fn cached_share(
+    evidence: &FileEvidence,
+    is_dropped: bool,
+    read_in: Option<Bytes>,
+) -> Option<String> {
     let size = Bytes;
     let look = evidence.before.as_ref().filter(|look| look.size.0 > 0);
     let before = look.and_then(|look| Some((look.cached?.0, look.size.0)));
@@ -190,11 +194,17 @@ mod tests {
         let cold = both(look(16, 0), look(16, 6));
         let read_in = Some(Bytes(2 << 20));
         let expected = "2 MiB of 16 MiB, read into it before the first I/O, 6 MiB after";
-        assert_eq!(held(&cold, false, read_in).unwrap(), expected);
-        assert_eq!(held(&cold, false, None).unwrap(), "0 B of 16 MiB before, 6 MiB after");
+        assert_eq!(cached_share(&cold, false, read_in).unwrap(), expected);
+        assert_eq!(cached_share(&cold, false, None).unwrap(), "0 B of 16 MiB before, 6 MiB after");
         let warm = both(look(16, 16), look(16, 16));
-        assert_eq!(held(&warm, false, read_in).unwrap(), "16 MiB of 16 MiB before, 16 MiB after");
-        assert_eq!(held(&both(look(0, 0), look(16, 16)), false, None).unwrap(), "16 MiB after");
+        assert_eq!(
+            cached_share(&warm, false, read_in).unwrap(),
+            "16 MiB of 16 MiB before, 16 MiB after"
+        );
+        assert_eq!(
+            cached_share(&both(look(0, 0), look(16, 16)), false, None).unwrap(),
+            "16 MiB after"
+        );
     }
 
     #[test]

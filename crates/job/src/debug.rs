@@ -77,7 +77,7 @@ impl Debug {
     }
 
     /// Whether worker `number` is traced.
-    pub fn follows(&self, number: u32) -> bool {
+    pub fn traces(&self, number: u32) -> bool {
         self.job.is_none_or(|job| job == number)
     }
 }
@@ -190,7 +190,7 @@ mod tests {
         debug.add("io,random").unwrap();
         debug.add("io,job:2").unwrap();
         assert_eq!(debug, Debug { areas: vec!["io", "random"], job: Some(2) });
-        assert!(debug.follows(2) && !debug.follows(1));
+        assert!(debug.traces(2) && !debug.traces(1));
         debug.add("all").unwrap();
         assert_eq!(debug.areas.len(), AREAS.len());
     }

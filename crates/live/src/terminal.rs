@@ -135,7 +135,9 @@ impl Terminal {
         match poll(&mut wanted, Some(&patience)) {
             Err(rustix::io::Errno::INTR) => Ok(false),
             Err(error) => Err(error.into()),
-            Ok(_) if wanted[0].revents().intersects(PollFlags::HUP | PollFlags::ERR) => Err(gone()),
+            Ok(_) if wanted[0].revents().intersects(PollFlags::HUP | PollFlags::ERR) => {
+                Err(terminal_gone())
+            }
             Ok(ready) => Ok(ready > 0),
         }
     }
@@ -146,7 +148,7 @@ impl Terminal {
         let mut length = 0;
         loop {
             match rustix::io::read(self.keyboard(), &mut bytes[length..]) {
-                Ok(0) => return Err(gone()),
+                Ok(0) => return Err(terminal_gone()),
                 Ok(more) => length += more,
                 Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
                 Err(error) => return Err(error.into()),
@@ -206,7 +208,7 @@ fn area(size: Option<(u16, u16)>) -> Rect {
     Rect::new(0, 0, known(columns, 80), known(rows, 24))
 }
 
-fn gone() -> io::Error {
+fn terminal_gone() -> io::Error {
     io::Error::new(ErrorKind::UnexpectedEof, "the terminal is gone")
 }
 

@@ -187,7 +187,7 @@ fn drawn_step(model: &Model, step: &Step, count: u32) -> DrawnStep {
         sizes: step.sizes.iter().filter(|(size, _)| (1..=1 << 30).contains(size)).collect(),
         runs: step.runs.iter().filter(|(run, _)| *run > 0).collect(),
         zones: if follows { zones(step) } else { Vec::new() },
-        again: if follows { again(step, u64::from(count)) } else { Vec::new() },
+        again: if follows { reuse_distances(step, u64::from(count)) } else { Vec::new() },
         skew,
         ..DrawnStep::default()
     }
@@ -211,7 +211,7 @@ fn zones(step: &Step) -> Vec<u64> {
 }
 
 /// Distances between runs at the same place, as one of `count` threads sees them.
-fn again(step: &Step, count: u64) -> Vec<(u64, u64, u64)> {
+fn reuse_distances(step: &Step, count: u64) -> Vec<(u64, u64, u64)> {
     let (cold, _) = step.tracker.cold();
     let (mut again, mut fresh) = (Vec::new(), cold);
     for (low, high, weight) in step.tracker.times().bins() {

@@ -61,7 +61,7 @@ fn first_overlap(workers: &[Worker], list: &[(u64, u64, usize)]) -> Option<(usiz
         if let Some((reach, other)) = furthest
             && start < reach
             && at != other
-            && together(&workers[at], &workers[other])
+            && run_together(&workers[at], &workers[other])
             && !stride_apart(&workers[at], &workers[other])
         {
             return Some((other.min(at), other.max(at)));
@@ -88,7 +88,7 @@ fn stride_apart(a: &Worker, b: &Worker) -> bool {
         && i128::from(period) - distance >= i128::from(one.range)
 }
 
-fn together(a: &Worker, b: &Worker) -> bool {
+fn run_together(a: &Worker, b: &Worker) -> bool {
     !a.start.after_jobs.contains(&b.job) && !b.start.after_jobs.contains(&a.job)
 }
 

@@ -293,7 +293,7 @@ impl<'a> Files<'a> {
         let only_written =
             rw.writes() && !rw.reads() && !overwritten || !job.queue.engine.moves_data();
         let laid = self.laid.entry(path.into()).or_default();
-        let written = laid.written.filter(|w| w.2 >= needed && follows(cx, w.0, w.1));
+        let written = laid.written.filter(|w| w.2 >= needed && starts_after(cx, w.0, w.1));
         laid.size = laid.size.max(needed);
         if only_written && job.replay.is_on() {
             return Prepare::Nothing;
@@ -428,7 +428,7 @@ fn draw_filesize(cx: &JobContext<'_>, path: &str, extent: Extent) -> Option<u64>
 }
 
 /// Whether the job starts after every worker of the given job and phase has ended.
-fn follows(cx: &JobContext<'_>, job: u32, phase: u32) -> bool {
+fn starts_after(cx: &JobContext<'_>, job: u32, phase: u32) -> bool {
     cx.slot.phase > phase || cx.slot.after_jobs.contains(&job)
 }
 

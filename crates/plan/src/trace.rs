@@ -31,7 +31,7 @@ pub struct Trace {
 impl Trace {
     /// What is asked for about worker `number`.
     pub fn for_worker(asked: &Debug, number: u32) -> Trace {
-        let covers = |area| asked.covers(area) && asked.follows(number);
+        let covers = |area| asked.covers(area) && asked.traces(number);
         Trace {
             io: covers("io"),
             random: covers("random"),

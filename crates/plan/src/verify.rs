@@ -25,7 +25,7 @@ pub(crate) fn resolve(
 ) -> Option<Verify> {
     let typed = &job.verify;
     let Some(method) = method(job) else {
-        match asked(job) {
+        match requested_method(job) {
             Some(_) => {
                 let name = job.queue.engine.name();
                 diagnostics
@@ -69,11 +69,11 @@ pub(crate) fn method(job: &Job) -> Option<VerifyMethod> {
     let engine = job.queue.engine;
     let media = [Medium::Data, Medium::Socket, Medium::Objects, Medium::Store];
     let moves = media.contains(&engine.medium()) || engine.moves_nothing();
-    asked(job).filter(|_| moves)
+    requested_method(job).filter(|_| moves)
 }
 
 /// Oracle: verify_pattern alone is verify=pattern_hdr.
-fn asked(job: &Job) -> Option<VerifyMethod> {
+fn requested_method(job: &Job) -> Option<VerifyMethod> {
     job.verify.method.or(job.verify.pattern.as_ref().map(|_| VerifyMethod::PatternHeader))
 }
 

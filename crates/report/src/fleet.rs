@@ -37,7 +37,7 @@ pub(crate) fn lines(fleet: &Fleet, judged: &Judged) -> Vec<String> {
         if judged.fleet.len() > 1 {
             lines.push(format!("group {}:", figures.group));
         }
-        lines.extend(together(figures));
+        lines.extend(window_lines(figures));
     }
     lines.push(clocks(fleet));
     let costs = fleet.costs;
@@ -53,7 +53,7 @@ pub(crate) fn lines(fleet: &Fleet, judged: &Judged) -> Vec<String> {
 }
 
 /// What all ranks did in their common window.
-fn together(figures: &FleetFigures) -> Vec<String> {
+fn window_lines(figures: &FleetFigures) -> Vec<String> {
     if figures.window_ns == 0 {
         return vec!["no window in which all ranks ran".into()];
     }

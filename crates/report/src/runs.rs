@@ -216,7 +216,7 @@ fn padded(text: &str, width: usize, right: bool) -> String {
 
 /// Several runs made together as one line: at the time of the last; figures of runs that repeat each
 /// other are their medians, others have none in common. `runs`: at least one.
-pub fn together(id: &str, runs: &[(RunRow, String)]) -> RunRow {
+pub fn summary_row(id: &str, runs: &[(RunRow, String)]) -> RunRow {
     let Some((last, _)) = runs.iter().max_by_key(|(run, _)| run.started_unix_ms) else {
         return RunRow::default();
     };
@@ -325,11 +325,11 @@ mod tests {
     fn repeats_are_one_line_with_their_median_and_different_cells_have_no_median() {
         let repeats: Vec<(RunRow, String)> =
             [100.0, 300.0, 200.0].map(|iops| (run("x", "a", iops), "a".to_owned())).into();
-        let line = together("5e70", &repeats);
+        let line = summary_row("5e70", &repeats);
         assert_eq!((line.iops, line.runs, line.job.as_str()), (Some(200.0), 3, "a"));
         assert_eq!((kind(&line).as_str(), line.tags.len()), ("run x3", 1));
         let cells = [(run("x", "a", 1.0), "4k".into()), (run("y", "b", 2.0), "8k".into())];
-        let line = together("5e70", &cells);
+        let line = summary_row("5e70", &cells);
         assert_eq!((line.iops, line.job.as_str()), (None, "2 kinds"));
     }
 }

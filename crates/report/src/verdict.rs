@@ -97,7 +97,7 @@ pub fn lines_for_fio(judged: &Judged) -> String {
         let (first, severity) = (alike[0], severity(alike[0].severity));
         let jobs = names(alike.iter().flat_map(|f| f.jobs.iter().map(String::as_str)));
         let about = if jobs.is_empty() { jobs } else { jobs + ": " };
-        let text = printable(&format!("{about}{}{}", first.text, others(alike)));
+        let text = printable(&format!("{about}{}{}", first.text, count_alike(alike)));
         format!("fio: {severity}: {text} [{}]\n", first.check)
     };
     findings(&grave).iter().map(line).collect()
@@ -163,8 +163,8 @@ fn finding(alike: &[&Finding], style: &Style) -> String {
     let jobs = names(alike.iter().flat_map(|finding| finding.jobs.iter().map(String::as_str)));
     let about = if jobs.is_empty() { jobs } else { format!(" {jobs}:") };
     let level = severity(first.severity);
-    let text =
-        style.wrap(&format!("{level} [{}]{about} {}{}", first.check, first.text, others(alike)), 2);
+    let text = style
+        .wrap(&format!("{level} [{}]{about} {}{}", first.check, first.text, count_alike(alike)), 2);
     // The level is the first word, and no line is narrower than it.
     let mut out =
         format!("  {}{}\n", style.severity(first.severity, level), &text[2 + level.len()..]);
@@ -182,7 +182,7 @@ fn finding(alike: &[&Finding], style: &Style) -> String {
 }
 
 /// " (3 more like it)".
-fn others(alike: &[&Finding]) -> String {
+fn count_alike(alike: &[&Finding]) -> String {
     let more = alike.len() - 1;
     if more == 0 { String::new() } else { format!(" ({more} more like it)") }
 }

@@ -62,7 +62,7 @@ pub fn run(ours: &Path, options: &Options, interrupted: &AtomicBool) -> Result<S
         let arguments: Vec<String> =
             case.arguments.iter().map(|argument| argument.replace("DISK", &disk)).collect();
         let mut rates = [Vec::new(), Vec::new()];
-        let _held = held(case, &zram.device)?;
+        let _held = hold_open(case, &zram.device)?;
         // The round before the first counts for nobody: whoever comes first pays for memory that is
         // not there yet.
         for round in 0..=options.rounds {
@@ -93,7 +93,7 @@ pub fn run(ours: &Path, options: &Options, interrupted: &AtomicBool) -> Result<S
 /// The disk held open where its pages are written back. dd's clock runs until it has closed the disk:
 /// whoever closes it last waits until the kernel has dropped its pages, which is no part of copying,
 /// and fathom's clock has stopped by then.
-fn held(case: &Case, device: &Path) -> Result<Option<File>> {
+fn hold_open(case: &Case, device: &Path) -> Result<Option<File>> {
     let waits = case.arguments.contains(&"conv=fsync");
     let open = || File::open(device).with_context(|| format!("opening {}", device.display()));
     waits.then(open).transpose()

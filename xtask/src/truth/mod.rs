@@ -107,7 +107,7 @@ fn on_this_machine(
     for draw in 0..draws {
         for situation in situations {
             let measured = until_quiet(interrupted, &mut results.disturbed, || {
-                one(situation, stage, draw).map(|(outcome, disturbance)| {
+                measure_once(situation, stage, draw).map(|(outcome, disturbance)| {
                     let line = outcome.line();
                     Attempt { outcome, line, disturbance }
                 })
@@ -138,7 +138,11 @@ fn on_this_machine(
 }
 
 /// Makes a situation once, and judges what the program says of it. With it: what disturbed it.
-fn one(situation: &Situation, stage: &mut Stage, draw: u32) -> Result<(Outcome, Option<String>)> {
+fn measure_once(
+    situation: &Situation,
+    stage: &mut Stage,
+    draw: u32,
+) -> Result<(Outcome, Option<String>)> {
     stage.begin(situation.name, draw);
     let mut made = (situation.make)(stage)?;
     let usage = Usage::now();

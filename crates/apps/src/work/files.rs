@@ -153,13 +153,13 @@ pub(super) fn copy(request: &AppRequest, directory: &Path) -> Vec<PlannedPhase> 
 
 pub(super) fn compile(request: &AppRequest, directory: &Path) -> Vec<PlannedPhase> {
     match &request.tree {
-        Some(_) => own(request, directory),
+        Some(_) => user_project(request, directory),
         None => generated(request, directory),
     }
 }
 
 /// A project of the user's own: one command, on a fresh copy.
-fn own(request: &AppRequest, directory: &Path) -> Vec<PlannedPhase> {
+fn user_project(request: &AppRequest, directory: &Path) -> Vec<PlannedPhase> {
     let source = source(request, directory);
     let build = directory.join("build");
     let make = format!("make -j{}", request.jobs);

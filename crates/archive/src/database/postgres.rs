@@ -48,7 +48,8 @@ impl Postgres {
         let statement = self.prepared(sql)?;
         let values: Vec<Bound> = values.into_iter().map(Bound).collect();
         let bound = references(&values);
-        let rows = within(&self.runtime, STATEMENT_TIMEOUT, self.client.query(&statement, &bound))?;
+        let rows =
+            with_timeout(&self.runtime, STATEMENT_TIMEOUT, self.client.query(&statement, &bound))?;
         rows.iter().map(line).collect()
     }
 
@@ -57,13 +58,13 @@ impl Postgres {
         let statement = self.prepared(sql)?;
         let values: Vec<Bound> = values.into_iter().map(Bound).collect();
         let bound = references(&values);
-        within(&self.runtime, STATEMENT_TIMEOUT, self.client.execute(&statement, &bound))
+        with_timeout(&self.runtime, STATEMENT_TIMEOUT, self.client.execute(&statement, &bound))
     }
 
     /// Runs statements without values.
     pub fn batch(&mut self, sql: &str) -> Result<(), DatabaseError> {
         self.revive()?;
-        within(&self.runtime, STATEMENT_TIMEOUT, self.client.batch_execute(sql))
+        with_timeout(&self.runtime, STATEMENT_TIMEOUT, self.client.batch_execute(sql))
     }
 
     /// Begins a transaction.
@@ -88,7 +89,7 @@ impl Postgres {
             return Ok(known.clone());
         }
         let text = in_postgres(sql);
-        let statement = within(&self.runtime, STATEMENT_TIMEOUT, self.client.prepare(&text))?;
+        let statement = with_timeout(&self.runtime, STATEMENT_TIMEOUT, self.client.prepare(&text))?;
         if sql.len() < 2000 {
             self.statements.insert(sql.to_owned(), statement.clone());
         }
@@ -126,7 +127,7 @@ fn connected(runtime: &Runtime, address: &Address) -> Result<Client, DatabaseErr
         client.batch_execute("SET search_path TO fathom").await?;
         Ok(client)
     };
-    within(runtime, CONNECT_TIMEOUT, connect)
+    with_timeout(runtime, CONNECT_TIMEOUT, connect)
 }
 
 async fn logged_in<T>(config: &Config, tls: T) -> Result<Client, tokio_postgres::Error>
@@ -140,7 +141,7 @@ where
 }
 
 /// Waits for the result of `work`, at most this long.
-fn within<T>(
+fn with_timeout<T>(
     runtime: &Runtime,
     timeout: Duration,
     work: impl Future<Output = Result<T, tokio_postgres::Error>>,

@@ -188,5 +188,5 @@ fn line(archive: &Archive, filter: &Filter, first: Row) -> Result<RunRow> {
     }
     let cell = |row: &Row| row.cell.clone().unwrap_or_default();
     let members: Vec<(RunRow, String)> = rows.iter().map(|row| (listed(row), cell(row))).collect();
-    Ok(report::runs::together(set.short(), &members))
+    Ok(report::runs::summary_row(set.short(), &members))
 }

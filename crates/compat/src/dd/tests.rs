@@ -354,11 +354,11 @@ fn the_last_lines_are_those_of_dd() {
     let halfway = record::PerDirection { read: 8192, write: 4096, trim: 0 };
     let copy = call("if=a of=b bs=4K").unwrap();
     assert_eq!(
-        asked(&copy, &halfway, 1.002_97),
+        summary_so_far(&copy, &halfway, 1.002_97),
         "2+0 records in\n1+0 records out\n4096 bytes (4.1 kB, 4.0 KiB) copied, 1.00297 s, 4.1 kB/s\n"
     );
     let zeros = record::PerDirection { write: 4096, ..Default::default() };
-    assert!(asked(&zero, &zeros, 1.0).starts_with("0+1 records in\n0+1 records out\n"));
+    assert!(summary_so_far(&zero, &zeros, 1.0).starts_with("0+1 records in\n0+1 records out\n"));
     let mut full = record(0, 4096, 1);
     full.jobs[0].error = 28;
     full.jobs[0].errors = vec![ErrorCount {

@@ -25,7 +25,7 @@ pub fn lines(call: &DdCommand, record: &RunRecord) -> String {
 }
 
 /// The lines of dd after SIGUSR1: the summary so far.
-pub fn asked(call: &DdCommand, bytes: &PerDirection<u64>, seconds: f64) -> String {
+pub fn summary_so_far(call: &DdCommand, bytes: &PerDirection<u64>, seconds: f64) -> String {
     let read = if call.read().is_some() { bytes.read } else { bytes.write };
     summary(call, &PerDirection { read, ..*bytes }, seconds)
 }

@@ -198,10 +198,10 @@ fn step(call: &IozoneCommand, context: RunContext, task: &Task, index: usize) ->
             arguments.push(option("log_offset", 1));
         }
     }
-    Step { cell, description: doing(task, throughput), arguments, duration: task.estimate() }
+    Step { cell, description: description(task, throughput), arguments, duration: task.estimate() }
 }
 
-fn doing(task: &Task, throughput: bool) -> String {
+fn description(task: &Task, throughput: bool) -> String {
     let Task { size_kb, record_kb, processes, .. } = task;
     let sizes = format!("{size_kb} kB, records of {record_kb} kB");
     match throughput {

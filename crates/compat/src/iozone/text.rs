@@ -97,7 +97,7 @@ pub fn report(call: &IozoneCommand, conclusion: &Conclusion, style: &Style) -> S
         (None, None) => "\niozone test complete.\n".into(),
     };
     if !conclusion.figures.is_empty() {
-        out += &more(call, conclusion);
+        out += &cpu_and_sheets(call, conclusion);
         out += &worth(call, conclusion, style);
     }
     out
@@ -112,7 +112,7 @@ pub fn sheets(call: &IozoneCommand, figures: &[Figure]) -> Vec<Sheet> {
 }
 
 /// CPU use and sheets, where they are asked for.
-fn more(call: &IozoneCommand, conclusion: &Conclusion) -> String {
+fn cpu_and_sheets(call: &IozoneCommand, conclusion: &Conclusion) -> String {
     let figures = &conclusion.figures;
     let mut out = String::new();
     let throughput = matches!(call.mode, Mode::Throughput { .. });

@@ -142,7 +142,7 @@ impl Mdtest {
         // A stride leads to the tasks of the next host, if there are several.
         let shift = u64::from(call.stride) * u64::from(call.next_node.max(1)) * strides;
         let owner = ((u64::from(task) + shift) % u64::from(call.tasks)) as u32;
-        let groups = within(call.groups(owner, iteration), self.share(phase, owner));
+        let groups = clip(call.groups(owner, iteration), self.share(phase, owner));
         if groups.is_empty() {
             return Vec::new();
         }
@@ -254,7 +254,11 @@ impl Mdtest {
 
     fn estimate(&self, phase: Phase) -> Nanos {
         let pause = self.call.delay_s.saturating_mul(1_000_000_000);
-        Nanos(pause.saturating_add(self.call.operations(phase) * OPERATION_NS).saturating_add(OVERHEAD_NS))
+        Nanos(
+            pause
+                .saturating_add(self.call.operations(phase) * OPERATION_NS)
+                .saturating_add(OVERHEAD_NS),
+        )
     }
 }
 
@@ -296,10 +300,7 @@ pub(super) fn is_further(cell: &Cell) -> bool {
 }
 
 /// The parts of groups (directory, first item, number of items) in a range, which counts over all groups.
-pub(super) fn within(
-    groups: Vec<(String, u64, u64)>,
-    range: Range<u64>,
-) -> Vec<(String, u64, u64)> {
+pub(super) fn clip(groups: Vec<(String, u64, u64)>, range: Range<u64>) -> Vec<(String, u64, u64)> {
     let mut before = 0;
     let part = |(directory, first, count): (String, u64, u64)| {
         let of_group = |item: u64| item.saturating_sub(before).min(count);
@@ -491,8 +492,8 @@ mod tests {
     #[test]
     fn a_range_of_items_may_lie_in_several_directories() {
         let groups = || vec![("a".to_owned(), 0, 3), ("b".to_owned(), 3, 3)];
-        assert_eq!(within(groups(), 2..4), [("a".to_owned(), 2, 1), ("b".to_owned(), 3, 1)]);
-        assert_eq!(within(groups(), 0..u64::MAX), groups());
-        assert_eq!(within(groups(), 6..9), []);
+        assert_eq!(clip(groups(), 2..4), [("a".to_owned(), 2, 1), ("b".to_owned(), 3, 1)]);
+        assert_eq!(clip(groups(), 0..u64::MAX), groups());
+        assert_eq!(clip(groups(), 6..9), []);
     }
 }

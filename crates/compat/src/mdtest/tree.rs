@@ -7,7 +7,7 @@
 //! - Items are named `file.mdtest.TASK.ITEM`; the directory k has the items from k·I on.
 
 use super::MdtestCommand;
-use super::runs::within;
+use super::runs::clip;
 use std::ops::Range;
 
 impl MdtestCommand {
@@ -89,7 +89,7 @@ impl MdtestCommand {
         let kinds =
             [("dir", !self.files_only, 0..u64::MAX), ("file", !self.directories_only, files)];
         let of_kind = |(kind, is_used, range): (&str, bool, Range<u64>)| {
-            let groups = within(self.groups(task, iteration), range);
+            let groups = clip(self.groups(task, iteration), range);
             let (directory, first, count) = groups.last().filter(|_| is_used)?;
             Some(format!("{directory}/{kind}.mdtest.{task}.{}", first + count - 1))
         };

@@ -18,7 +18,7 @@ const WORKS: &[Choice] = &[
 /// Numbers that objects can have.
 const COUNT_MAX: i64 = 1 << 31;
 
-fn is(job: &Job, work: ObjectWork) -> bool {
+fn is_work(job: &Job, work: ObjectWork) -> bool {
     job.queue.options.numbered.work == Some(work)
 }
 
@@ -60,7 +60,7 @@ pub(super) const ROWS: &[OptionDef] = rows! {
         .default("45/30/15/10")
         .sets(field!(queue.options.numbered.mix))
         .recorded_as("object_mix", |job| {
-            is(job, ObjectWork::Mixed).then(|| job.queue.options.numbered.mix.to_string())
+            is_work(job, ObjectWork::Mixed).then(|| job.queue.options.numbered.mix.to_string())
         }),
 
     /// Length of the range for gets
@@ -83,7 +83,7 @@ pub(super) const ROWS: &[OptionDef] = rows! {
         .sets(field!(queue.options.numbered.part_size))
         .recorded_as("object_part_size", |job| {
             let size = job.queue.options.numbered.part_size;
-            (size > 0 && is(job, ObjectWork::Put)).then(|| size.to_string())
+            (size > 0 && is_work(job, ObjectWork::Put)).then(|| size.to_string())
         }),
 
     /// Parts of one upload in flight
@@ -103,6 +103,6 @@ pub(super) const ROWS: &[OptionDef] = rows! {
         .default("1000")
         .sets(field!(queue.options.numbered.max_keys))
         .recorded_as("object_max_keys", |job| {
-            is(job, ObjectWork::List).then(|| job.queue.options.numbered.max_keys.to_string())
+            is_work(job, ObjectWork::List).then(|| job.queue.options.numbered.max_keys.to_string())
         }),
 };

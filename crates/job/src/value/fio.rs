@@ -13,7 +13,7 @@ use record::Nanos;
 pub(crate) fn as_fio(def: &OptionDef, text: &str) -> Option<String> {
     let text = text.trim();
     let read = match def.kind {
-        Kind::Int { lists: true, .. } => each(text, ',', leading_number),
+        Kind::Int { lists: true, .. } => each_part(text, ',', leading_number),
         Kind::Int { .. } | Kind::Size { .. } => leading_number(text),
         Kind::Time { bare, range: false } if bare == Nanos::SECOND => whole_seconds(text),
         Kind::Bool => leading_number(text).or_else(|| minus_one(text)),
@@ -21,15 +21,15 @@ pub(crate) fn as_fio(def: &OptionDef, text: &str) -> Option<String> {
             Ok(number) => Some(u64::from(number > 0).to_string()),
             Err(_) => leading_number(text),
         },
-        Kind::Floats { .. } => each(text, ':', leading_float),
-        Kind::Text if def.name == "bssplit" => each(text, ',', up_to_all),
+        Kind::Floats { .. } => each_part(text, ':', leading_float),
+        Kind::Text if def.name == "bssplit" => each_part(text, ',', up_to_all),
         _ => None,
     };
     read.filter(|read| read != text)
 }
 
 /// Each part of a list, read by `one`.
-fn each(text: &str, separator: char, one: fn(&str) -> Option<String>) -> Option<String> {
+fn each_part(text: &str, separator: char, one: fn(&str) -> Option<String>) -> Option<String> {
     let parts: Option<Vec<String>> = text.split(separator).map(one).collect();
     Some(parts?.join(&separator.to_string()))
 }

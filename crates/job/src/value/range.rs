@@ -34,7 +34,7 @@ pub(super) fn ranges(text: &str, units: Units) -> Result<Value, String> {
     for (slot, part) in values.iter_mut().zip(&parts) {
         let part = part.trim();
         if !part.is_empty() {
-            *slot = Some(one(part, units)?);
+            *slot = Some(parse_one(part, units)?);
         }
     }
     if values == [None; 3] {
@@ -43,7 +43,7 @@ pub(super) fn ranges(text: &str, units: Units) -> Result<Value, String> {
     Ok(Value::Ranges { values, commas: parts.len() as u8 - 1 })
 }
 
-fn one(part: &str, units: Units) -> Result<(Bytes, Bytes), String> {
+fn parse_one(part: &str, units: Units) -> Result<(Bytes, Bytes), String> {
     let (low, Some(high)) = split_range(part) else {
         return Err(format!("expected a range such as 1k-4k, got '{part}'"));
     };

@@ -76,19 +76,19 @@ fn worker(case: &Case, part: &Part) -> Option<Finding> {
         percent(system / window),
         time(each),
     );
-    let nature = nature(case, part);
-    let severity = if nature.is_some() { Severity::Note } else { Severity::Warning };
+    let inherent_cause = inherent_cause(case, part);
+    let severity = if inherent_cause.is_some() { Severity::Note } else { Severity::Warning };
     let figures = [
         Figure::new("busiest worker on a CPU or waiting for one", busy * 100.0, "percent"),
         Figure::new("CPU time an I/O", each, "ns"),
     ];
-    let cause = nature.map_or_else(|| cause(part, user > system), Sentence::from);
-    let remedy = nature.map_or_else(|| remedy(part), |_| in_nature(part));
+    let cause = inherent_cause.map_or_else(|| cause(part, user > system), Sentence::from);
+    let remedy = inherent_cause.map_or_else(|| remedy(part), |_| inherent_remedy(part));
     Some(CHECK.finding_for(part, severity, text).figures(figures).cause(cause).remedy(remedy))
 }
 
 /// Why the workload implies a busy CPU; `None` if it does not.
-fn nature(case: &Case, part: &Part) -> Option<&'static str> {
+fn inherent_cause(case: &Case, part: &Part) -> Option<&'static str> {
     if part.has_engine(Engine::moves_nothing) {
         return Some("no device is involved: the engine null measures the load generator itself");
     }
@@ -105,7 +105,7 @@ fn nature(case: &Case, part: &Part) -> Option<&'static str> {
         .then_some("the device is memory, so the CPU also does the work of the device")
 }
 
-fn in_nature(part: &Part) -> Remedy {
+fn inherent_remedy(part: &Part) -> Remedy {
     match part.has_engine(Engine::moves_nothing) {
         true => "read the figure as the largest load this machine can generate, not as that of the storage".into(),
         false => Remedy::from("read the figure as that of the CPUs")

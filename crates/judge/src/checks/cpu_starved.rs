@@ -130,7 +130,7 @@ fn reason(case: &Case, part: &Part, spare: Option<(usize, f64)>) -> (Sentence, R
                 .or(raise(["cpus_allowed"]).ending("to allow more CPUs")),
         );
     }
-    let others = match others(case, part) {
+    let others = match used_by_others(case, part) {
         Some(share) => format!("other processes used {} of the CPU time", percent(share)),
         None => "other processes ran on the workers' CPUs".into(),
     };
@@ -178,7 +178,7 @@ fn spare_cpu(case: &Case, part: &Part) -> Option<(usize, f64)> {
 }
 
 /// Share of all CPUs that neither was idle nor went to this process' workers.
-fn others(case: &Case, part: &Part) -> Option<f64> {
+fn used_by_others(case: &Case, part: &Part) -> Option<f64> {
     let cpus = case.cpu_use(part.from, part.to);
     let busy: f64 = cpus.iter().map(|(_, share)| share.user + share.system).sum();
     let window = part.length().0 as f64;

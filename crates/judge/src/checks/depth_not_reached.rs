@@ -49,7 +49,7 @@ fn check(_: &Case, part: &Part) -> Option<Finding> {
         percent(depth.achieved_mean / requested)
     ))
     .setting("iodepth", depth.requested);
-    let (cause, remedy) = why(part);
+    let (cause, remedy) = cause_and_remedy(part);
     let figures = vec![
         Figure::new("I/Os in flight", depth.achieved_mean, "count"),
         Figure::new("iodepth", requested, "count"),
@@ -73,7 +73,7 @@ fn one_by_one(part: &Part) -> Finding {
     CHECK.finding_for(part, Severity::Warning, text).figures(figures).cause(cause).remedy(remedy)
 }
 
-fn why(part: &Part) -> (Sentence, Remedy) {
+fn cause_and_remedy(part: &Part) -> (Sentence, Remedy) {
     let engine = part.first().workload.ioengine.as_str();
     let outcome = |cause: String, remedy: Remedy| (cause.into(), remedy);
     if part.has_engine(Engine::blocks) {

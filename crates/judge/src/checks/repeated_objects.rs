@@ -23,7 +23,7 @@ pub(super) const CHECK: Check = Check {
 };
 
 /// Bytes of the objects of all workers, those they share once.
-fn there(part: &Part) -> u64 {
+fn object_bytes(part: &Part) -> u64 {
     let mut seen = BTreeSet::new();
     let mut bytes = 0u64;
     for worker in &part.workers {
@@ -40,20 +40,20 @@ fn check(_: &Case, part: &Part) -> Option<Finding> {
     let exchange = part.metrics.exchange.as_ref()?;
     let gets = exchange.requests.iter().filter(|request| request.request == "GET");
     let fetched: u64 = gets.map(|request| request.bytes.0).sum();
-    let there = there(part);
-    let times = fetched as f64 / there.max(1) as f64;
-    if there == 0 || times < TIMES_MIN {
+    let object_bytes = object_bytes(part);
+    let times = fetched as f64 / object_bytes.max(1) as f64;
+    if object_bytes == 0 || times < TIMES_MIN {
         return None;
     }
     let text = format!(
         "{} were fetched from objects of {} in total, each {} times on average: caches of the server may have served the repeats",
         size(fetched as f64),
-        size(there as f64),
+        size(object_bytes as f64),
         count(times),
     );
     let figures = [
         Figure::new("bytes fetched", fetched as f64, "bytes"),
-        Figure::new("bytes of the objects", there as f64, "bytes"),
+        Figure::new("bytes of the objects", object_bytes as f64, "bytes"),
     ];
     Some(CHECK.finding_for(part, Severity::Note, text).figures(figures))
 }

@@ -70,7 +70,7 @@ fn read(case: &Case, part: &Part) -> Option<Finding> {
         percent(share)
     );
     let finding = CHECK.finding_for(part, Severity::Warning, text);
-    let (cause, remedy) = why(case, part, place);
+    let (cause, remedy) = cause_and_remedy(case, part, place);
     Some(finding.figures(figures(asked, moved)).cause(cause).remedy(remedy))
 }
 
@@ -110,7 +110,7 @@ fn figures(asked: u64, moved: u64) -> Vec<Figure> {
     ]
 }
 
-fn why(case: &Case, part: &Part, place: Option<&str>) -> (Sentence, Remedy) {
+fn cause_and_remedy(case: &Case, part: &Part, place: Option<&str>) -> (Sentence, Remedy) {
     if let Some(device) = place {
         let is_loop = |kind: &DeviceKind| matches!(kind, DeviceKind::Loop { .. });
         if case.device(device).is_some_and(|facts| is_loop(&facts.kind)) {
@@ -160,7 +160,7 @@ fn written(case: &Case, part: &Part) -> Option<Finding> {
     );
     let finding = CHECK.finding_for(part, Severity::Warning, text).figures(figures(asked, moved));
     if buffered_loop.is_some() {
-        let (cause, remedy) = why(case, part, buffered_loop);
+        let (cause, remedy) = cause_and_remedy(case, part, buffered_loop);
         return Some(Finding { cause, remedy, ..finding });
     }
     let cause = "the page cache takes buffered writes and writes them back later";

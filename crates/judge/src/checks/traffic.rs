@@ -95,7 +95,7 @@ pub(super) fn traffic(case: &Case) -> Option<Traffic> {
     let asked = |d| on_disks.iter().map(|part| part.bytes(d)).sum::<u64>() + of_ranks(d);
     traffic.unasked_read = traffic.read.saturating_sub(asked(Direction::Read));
     traffic.unasked_written = traffic.written.saturating_sub(asked(Direction::Write));
-    let (own_read, own_written) = own(&first, &last).unwrap_or_default();
+    let (own_read, own_written) = own_traffic(&first, &last).unwrap_or_default();
     let own_read = own_read + beside.read.0;
     traffic.foreign_read = traffic.read.saturating_sub(own_read.max(asked(Direction::Read)));
     let syncs = case.record.jobs.iter().map(synchronised).sum::<u64>();
@@ -124,7 +124,7 @@ fn left_over(case: &Case, unasked: u64, before: u64, after: u64) -> u64 {
 }
 
 /// What this process caused between two moments: (read, written).
-fn own(first: &At, last: &At) -> Option<(u64, u64)> {
+fn own_traffic(first: &At, last: &At) -> Option<(u64, u64)> {
     let at = |at: &At| {
         let (before, after) = (at.before.own?, at.after.own?);
         let read = at.between(before.read_bytes, after.read_bytes);

@@ -35,7 +35,7 @@ pub(super) fn limited_by_cap(input: &RuleInput) -> Option<RuleOutcome> {
         return None;
     }
     let slots = slots(&input.part.workers, &Direction::ALL);
-    let late = together(&slots[slots.len() / 4..]);
+    let late = merged(&slots[slots.len() / 4..]);
     if late.len() < INTERVALS_MIN {
         return None;
     }
@@ -71,7 +71,7 @@ pub(super) fn limited_by_cap(input: &RuleInput) -> Option<RuleOutcome> {
 }
 
 /// Intervals, as many of them taken together as have [`IOS_MIN`] I/Os on average.
-fn together(slots: &[Slot]) -> Vec<Slot> {
+fn merged(slots: &[Slot]) -> Vec<Slot> {
     let ios: Vec<f64> = slots.iter().map(|slot| slot.ios as f64).collect();
     let each = (IOS_MIN / mean(&ios).max(1.0)).ceil().max(1.0) as usize;
     let add = |some: &[Slot]| Slot {

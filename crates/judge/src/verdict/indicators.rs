@@ -189,14 +189,14 @@ fn disks(case: &Case, part: &Part, direction: Direction) -> Option<DiskIndicator
         asked_in_flight: ranks
             * users.iter().map(|other| in_flight(other, part.from, part.to)).sum::<f64>(),
         shared: users.len() > 1,
-        held: held(case, part),
+        held: stalled_share(case, part),
         timed,
     })
 }
 
 /// Share of a part's window between samples in which the topmost devices had and completed no I/O and the
 /// workers slept.
-fn held(case: &Case, part: &Part) -> f64 {
+fn stalled_share(case: &Case, part: &Part) -> f64 {
     let top = case.top_devices_of(part);
     let is_idle = |before: &Sample, after: &Sample, name: &str| {
         let counters = before.disks.get(name).zip(after.disks.get(name));
@@ -207,7 +207,8 @@ fn held(case: &Case, part: &Part) -> f64 {
     };
     let ran = |before: &Sample, after: &Sample| -> u64 {
         let run_ns = |sample: &Sample, job: &JobRecord| Some(sample.workers.get(&job.tid)?.run_ns);
-        let of_job = |job: &&JobRecord| Some(run_ns(after, job)?.saturating_sub(run_ns(before, job)?));
+        let of_job =
+            |job: &&JobRecord| Some(run_ns(after, job)?.saturating_sub(run_ns(before, job)?));
         part.workers.iter().filter_map(of_job).sum()
     };
     let samples: Vec<&Sample> = case.samples(part.from, part.to).collect();

@@ -162,7 +162,7 @@ fn progress(moment: &Moment, width: usize, palette: Palette) -> Line<'static> {
         None => {
             let whole = moment.remaining_seconds.map(|left| left + moment.elapsed_seconds);
             let share = whole.filter(|whole| *whole > 0.0);
-            (share.map(|whole| moment.elapsed_seconds / whole), doing(moment))
+            (share.map(|whole| moment.elapsed_seconds / whole), state_text(moment))
         }
     };
     let share = share.map(|share| share.clamp(0.0, 1.0));
@@ -182,7 +182,7 @@ fn progress(moment: &Moment, width: usize, palette: Palette) -> Line<'static> {
 }
 
 /// The state of the run in a few words.
-fn doing(moment: &Moment) -> String {
+fn state_text(moment: &Moment) -> String {
     if moment.ending {
         return "ending: waiting for I/O in flight".into();
     }

@@ -162,7 +162,7 @@ impl ServerCertVerifier for Trusted {
             let host = server_name.to_str();
             let names = certificate::names(end_entity);
             let text =
-                format!("the certificate of {host}, {names}, is not trusted: {}", why(error));
+                format!("the certificate of {host}, {names}, is not trusted: {}", reason(error));
             *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
         }
         verified
@@ -191,7 +191,7 @@ impl ServerCertVerifier for Trusted {
     }
 }
 
-fn why(error: &CertificateError) -> String {
+fn reason(error: &CertificateError) -> String {
     match error {
         CertificateError::UnknownIssuer => {
             "none of the trusted authorities issued it; name its authority's file, or trust anyone"

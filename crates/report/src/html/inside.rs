@@ -40,7 +40,7 @@ fn layers(found: &LayersJudged, of: &str, index: usize) -> Markup {
             h2 id={ (id) "-title" } { "Layers of the I/Os" (of) }
             @if found.tables.is_empty() { p { "No I/O of the jobs reached a disk." } }
             @for table in found.tables.iter().take(ROWS_MAX) { (layer_table(table)) }
-            @if !found.others.is_empty() { (others(found)) }
+            @if !found.others.is_empty() { (other_requests(found)) }
             @for gap in &found.gaps { p class="aside" { (gap) } }
         }
     }
@@ -179,7 +179,7 @@ fn slowest_ios(slowest: &SlowestIos) -> Markup {
     }
 }
 
-fn others(found: &LayersJudged) -> Markup {
+fn other_requests(found: &LayersJudged) -> Markup {
     html! {
         h3 { "Other requests" }
         div class="table-room" tabindex="0" role="group" aria-label="Requests of others" {

@@ -8,7 +8,7 @@ use record::{ClockOffset, Direction, Fleet, RankFinding, RankGroup, RankRecord, 
 pub(super) fn fleet(fleet: &Fleet, figures: &[FleetFigures]) -> Json {
     object! {
         "library" => &fleet.library,
-        "groups" => array(figures, together),
+        "groups" => array(figures, group_object),
         "costs" => object! {
             "join_ns" => fleet.costs.join.0,
             "clocks_ns" => fleet.costs.clocks.0,
@@ -19,7 +19,7 @@ pub(super) fn fleet(fleet: &Fleet, figures: &[FleetFigures]) -> Json {
     }
 }
 
-fn together(figures: &FleetFigures) -> Json {
+fn group_object(figures: &FleetFigures) -> Json {
     let mut out = object! {
         "group" => figures.group,
         "ranks" => figures.ranks,

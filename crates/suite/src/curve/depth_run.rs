@@ -47,13 +47,13 @@ impl DepthRun {
             iops: figures().map(|(_, figures)| figures.iops).sum(),
             bytes_per_second: figures().map(|(_, figures)| figures.bytes_per_second).sum(),
             latency,
-            course: together(record),
+            course: iops_course(record),
         })
     }
 }
 
 /// IOPS over time, of all threads in both directions.
-fn together(record: &RunRecord) -> Vec<f64> {
+fn iops_course(record: &RunRecord) -> Vec<f64> {
     let mut all: Vec<f64> = Vec::new();
     let directions = [Direction::Read, Direction::Write];
     let courses = record.jobs.iter().flat_map(|job| directions.map(|d| course(job, d)));

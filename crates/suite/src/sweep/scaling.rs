@@ -72,7 +72,7 @@ impl Law {
         number / time
     }
 
-    fn one(self) -> f64 {
+    fn rate_of_one(self) -> f64 {
         1.0 / self.0[0]
     }
 
@@ -90,10 +90,10 @@ impl Law {
     }
 
     /// The most throughput; infinite without a limit.
-    fn most(self) -> f64 {
+    fn rate_max(self) -> f64 {
         match self.peak() {
             peak if peak.is_finite() => self.throughput(peak),
-            _ => self.one() / self.contention(),
+            _ => self.rate_of_one() / self.contention(),
         }
     }
 
@@ -217,13 +217,13 @@ fn scaling(points: &[(f64, f64)], seed: u64) -> Option<Scaling> {
     let off = |number: &f64| (mean(*number) / law.throughput(*number) - 1.0).abs();
     let largest = numbers[numbers.len() - 1];
     Some(Scaling {
-        one: estimated(Law::one),
+        one: estimated(Law::rate_of_one),
         contention: estimated(Law::contention),
         coherency: estimated(Law::coherency),
         peak: if_finite(Law::peak),
-        most: if_finite(Law::most),
+        most: if_finite(Law::rate_max),
         largest,
-        efficiency: mean(largest) / (law.one() * largest),
+        efficiency: mean(largest) / (law.rate_of_one() * largest),
         deviation: numbers.iter().map(off).fold(0.0, f64::max),
         ..Scaling::default()
     })

@@ -201,7 +201,8 @@ fn rows(cells: &RecordSet, judged: &[Judged], verdicts: &[Verdict]) -> Vec<Row> 
         let runs: Vec<_> = runs.collect();
         let verdict = verdicts.iter().find(|verdict| verdict.job == load.name);
         for direction in [Direction::Read, Direction::Write] {
-            let part: Vec<_> = runs.iter().filter_map(|(run, j)| one(run, j, direction)).collect();
+            let part: Vec<_> =
+                runs.iter().filter_map(|(run, j)| figures_of(run, j, direction)).collect();
             rows.extend(
                 row(load.name, direction, &part, cells.seed)
                     .map(|row| Row { limit: verdict.map(|verdict| verdict.limit), ..row }),
@@ -253,7 +254,7 @@ struct One<'a> {
     of_sync: bool,
 }
 
-fn one<'a>(run: &'a RunRecord, judged: &Judged, direction: Direction) -> Option<One<'a>> {
+fn figures_of<'a>(run: &'a RunRecord, judged: &Judged, direction: Direction) -> Option<One<'a>> {
     let figures = &judged.units.first()?.directions[direction];
     let job = run.jobs.first()?;
     let of_sync = job.sync.count > 0;

@@ -64,7 +64,7 @@ pub async fn page(
             @if older_runs > 0 {
                 p.muted { (older_runs) " older runs that match were not looked at." }
             }
-            @for trend in &trends { (one(trend)) }
+            @for trend in &trends { (trend_section(trend)) }
             @if skipped_workloads > 0 {
                 p.muted { (skipped_workloads) " more workloads have fewer runs: filter to see them." }
             }
@@ -85,7 +85,7 @@ fn search(query: &TrendsQuery) -> Markup {
     }
 }
 
-fn one(trend: &Trend) -> Markup {
+fn trend_section(trend: &Trend) -> Markup {
     html! {
         section {
             h2 { (trend.workload) }

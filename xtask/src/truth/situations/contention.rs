@@ -15,7 +15,7 @@ pub const ALL: &[Situation] = &[
         limits: &["device"],
         must: &[],
         may: BESIDE_OTHERS,
-        make: |stage| beside(stage, 9, 1),
+        make: |stage| beside_process(stage, 9, 1),
     },
     Situation {
         name: "neighbour-50",
@@ -23,7 +23,7 @@ pub const ALL: &[Situation] = &[
         limits: &["device", "neighbour"],
         must: &["noisy-neighbour"],
         may: BESIDE_OTHERS,
-        make: |stage| beside(stage, 8, 8),
+        make: |stage| beside_process(stage, 8, 8),
     },
     Situation {
         name: "neighbour-95",
@@ -31,7 +31,7 @@ pub const ALL: &[Situation] = &[
         limits: &["neighbour"],
         must: &["noisy-neighbour"],
         may: BESIDE_OTHERS,
-        make: |stage| beside(stage, 2, 38),
+        make: |stage| beside_process(stage, 2, 38),
     },
     Situation {
         name: "neighbour-large-10",
@@ -97,7 +97,7 @@ pub const ALL: &[Situation] = &[
 ];
 
 /// Small random reads with so many in flight, beside a process with so many.
-fn beside(stage: &mut Stage, own: u64, others: u64) -> Result<Made> {
+fn beside_process(stage: &mut Stage, own: u64, others: u64) -> Result<Made> {
     let mut shape = stage.shape(&["randread"]).lasting(&mut stage.seeded, 100);
     (shape.engine, shape.depth, shape.block, shape.jobs) = ("libaio", own, 4096, 1);
     shape.size = shape.size.max(64 << 20);

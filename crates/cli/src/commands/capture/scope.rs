@@ -68,11 +68,15 @@ impl Scope {
             (None, _) => {}
         }
         let settings = Settings {
-            who: who(wanted, &host)?,
+            who: captured_threads(wanted, &host)?,
             application: wanted.application,
             device: wanted.device,
             only_device: only_device(target.as_ref().map(|(_, metadata)| metadata), device),
-            disks: facts.devices.values().filter_map(|facts| Disk::from_facts(facts, device)).collect(),
+            disks: facts
+                .devices
+                .values()
+                .filter_map(|facts| Disk::from_facts(facts, device))
+                .collect(),
             only_these_disks: target.is_some(),
         };
         Ok(Scope { settings, naming })
@@ -99,7 +103,7 @@ fn mount_point(mount: &host::Mount) -> Option<MountPoint> {
     Some(MountPoint { number: parse_number(&mount.dev)?, path: mount.point.clone() })
 }
 
-fn who(wanted: &Wanted<'_>, host: &Host) -> Result<Who> {
+fn captured_threads(wanted: &Wanted<'_>, host: &Host) -> Result<Who> {
     if let Some(pid) = wanted.pid {
         let threads = fs::read_dir(format!("/proc/{pid}/task"))
             .map_err(|_| Refusal::usage(format!("--pid: there is no process {pid}")))?;

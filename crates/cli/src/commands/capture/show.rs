@@ -161,7 +161,7 @@ fn files(text: &mut String, summary: &Summary, most: usize) {
             );
         }
     }
-    more(text, files.len(), most);
+    omitted_line(text, files.len(), most);
 }
 
 fn threads(text: &mut String, summary: &Summary, most: usize) {
@@ -175,10 +175,10 @@ fn threads(text: &mut String, summary: &Summary, most: usize) {
         let what = operations(&counted.counts);
         let _ = writeln!(text, "  {name} (thread {thread} of process {process}): {what}");
     }
-    more(text, threads.len(), most);
+    omitted_line(text, threads.len(), most);
 }
 
-fn more(text: &mut String, all: usize, most: usize) {
+fn omitted_line(text: &mut String, all: usize, most: usize) {
     if all > most {
         let _ = writeln!(text, "  and {} more (--limit=0 shows all)", all - most);
     }

@@ -6,7 +6,7 @@ use crate::suites::{self, SuiteOptions};
 use crate::{error, exit};
 use anyhow::{Context, Result};
 use archive::Choice;
-use compat::dd::{DdCommand, HELP, Input, Status, Work, asked, lines, progress, traps};
+use compat::dd::{DdCommand, HELP, Input, Status, Work, lines, progress, summary_so_far, traps};
 use compat::{ReportFooter, Runs};
 use job::Invocation;
 use record::{Cell, Direction, RunRecord};
@@ -179,7 +179,7 @@ impl ProgressLines<'_> {
         let is_requested = requests != std::mem::replace(&mut self.requests, requests);
         if is_requested && self.call.status != Status::None {
             self.end();
-            write_stderr(&asked(self.call, &worker.bytes, seconds));
+            write_stderr(&summary_so_far(self.call, &worker.bytes, seconds));
         } else if self.call.status == Status::Progress && seconds as u64 > self.second {
             self.second = seconds as u64;
             let blanks = self.drawn.saturating_sub(line.len());

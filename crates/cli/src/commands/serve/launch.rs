@@ -69,7 +69,7 @@ impl Launcher for Children {
             format!("the run could not be started: {}", crate::output::describe(&error.into()))
         };
         let mut all = self.all();
-        if all.values_mut().any(Started::goes_on) {
+        if all.values_mut().any(Started::is_running) {
             return Err(
                 "a run that was started here is in progress; two runs at once would disturb \
                         each other, so wait for its end"
@@ -93,7 +93,7 @@ impl Launcher for Children {
     fn status(&self, pid: u32) -> Option<LaunchedRun> {
         let mut all = self.all();
         let started = all.values_mut().rev().find(|started| started.child.id() == pid)?;
-        let ended = (!started.goes_on()).then(|| {
+        let ended = (!started.is_running()).then(|| {
             let status = started.status.unwrap_or_default();
             status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
         });
@@ -102,7 +102,7 @@ impl Launcher for Children {
 }
 
 impl Started {
-    fn goes_on(&mut self) -> bool {
+    fn is_running(&mut self) -> bool {
         if self.status.is_none() {
             // If waiting fails, the child does not exist any more.
             self.status = self.child.try_wait().unwrap_or(Some(ExitStatus::default()));
@@ -115,7 +115,7 @@ impl Drop for Children {
     /// Ends the runs as Ctrl-C does, so that their results are saved.
     fn drop(&mut self) {
         for started in self.all().values_mut() {
-            if started.goes_on() {
+            if started.is_running() {
                 let _ = kill_process(Pid::from_child(&started.child), Signal::INT);
                 let _ = started.child.wait();
             }

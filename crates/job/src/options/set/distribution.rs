@@ -33,7 +33,7 @@ pub(in crate::options) fn random(job: &mut Job, v: &Value) -> Result<(), String>
     for (slot, part) in given.iter_mut().zip(&parts).filter(|(_, part)| !part.is_empty()) {
         let (own, rest) = named(part);
         name = if own.is_empty() { name } else { own };
-        *slot = Some(one(name, rest, units)?);
+        *slot = Some(parse_one(name, rest, units)?);
     }
     let [read, write, trim] = spread(given, parts.len() as u8 - 1);
     let given = PerDirection { read, write, trim };
@@ -53,7 +53,7 @@ fn named(part: &str) -> (&str, &str) {
     }
 }
 
-fn one(name: &str, rest: &str, units: Units) -> Result<Distribution, String> {
+fn parse_one(name: &str, rest: &str, units: Units) -> Result<Distribution, String> {
     match name {
         "random" => Ok(Distribution::Uniform),
         "zipf" | "pareto" | "normal" | "gauss" => shaped(name, rest),
