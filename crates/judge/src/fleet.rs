@@ -256,13 +256,13 @@ pub(crate) mod tests {
         RunRecord { fleet: Some(fleet), ..RunRecord::default() }
     }
 
-    fn of(rates: &[u64]) -> FleetFigures {
+    fn figures_of(rates: &[u64]) -> FleetFigures {
         fleet_figures(fleet(rates).fleet.as_ref().unwrap()).remove(0)
     }
 
     #[test]
     fn rates_of_ranks_are_added_over_the_common_window() {
-        let figures = of(&[10, 10, 10]);
+        let figures = figures_of(&[10, 10, 10]);
         let ios: f64 = figures.by_rank.iter().map(|(_, rate)| rate).sum();
         assert!((figures.rates.read.0 - ios).abs() < 1e-6 && ios > 3000.0, "{figures:?}");
         assert!((figures.rates.read.1 - ios * 4096.0).abs() < 1e-3);
@@ -272,18 +272,21 @@ pub(crate) mod tests {
 
     #[test]
     fn a_straggler_is_named_and_one_that_varies_is_not() {
-        let figures = of(&[10, 10, 6, 10, 10]);
+        let figures = figures_of(&[10, 10, 6, 10, 10]);
         let [found] = &figures.stragglers[..] else { panic!("{figures:?}") };
         assert_eq!((found.rank, found.host.as_str(), found.slower_in), (2, "node2", 24));
         assert!(found.probability < 1e-5 && found.iops < 0.7 * found.others);
-        assert!(of(&[10, 10, 9, 10]).stragglers.is_empty(), "10 % are within what hosts differ by");
+        assert!(
+            figures_of(&[10, 10, 9, 10]).stragglers.is_empty(),
+            "10 % are within what hosts differ by"
+        );
         let mut burst = fleet(&[10, 10, 10, 10]);
         let group = &mut burst.fleet.as_mut().unwrap().ranks[1].groups[0];
         group.parts[..8].fill(0);
         group.within.read.0 = group.parts.iter().sum();
         let figures = fleet_figures(burst.fleet.as_ref().unwrap()).remove(0);
         assert!(figures.stragglers.is_empty(), "one pause makes no straggler: {figures:?}");
-        assert_eq!(of(&[3, 10]).stragglers.len(), 1);
+        assert_eq!(figures_of(&[3, 10]).stragglers.len(), 1);
     }
 
     #[test]

@@ -386,7 +386,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn of(values: &[u64]) -> Histogram {
+    fn histogram_of(values: &[u64]) -> Histogram {
         let mut histogram = Histogram::new();
         values.iter().for_each(|v| histogram.record(*v));
         histogram
@@ -406,24 +406,24 @@ mod tests {
     fn an_hour_has_its_own_bucket_and_a_day_is_not_lost() {
         let hour = 3_600_000_000_000;
         assert!(bucket_of(hour) < BUCKETS - 1);
-        let day = of(&[24 * hour]);
+        let day = histogram_of(&[24 * hour]);
         assert_eq!((day.count(), day.max(), day.percentile(99.0)), (1, 24 * hour, 24 * hour));
     }
 
     #[test]
     fn percentiles_are_nearest_rank_and_stay_between_the_extremes() {
-        let h = of(&(1..=100).collect::<Vec<_>>());
+        let h = histogram_of(&(1..=100).collect::<Vec<_>>());
         assert_eq!(h.percentile(50.0), 50);
         assert_eq!(h.percentile(99.0), 99);
         assert_eq!(h.percentile(0.0), 1);
         assert_eq!(h.percentile(100.0), 100);
         // fio answers 9024 for this one: a bucket's middle above the largest value seen.
-        assert_eq!(of(&[10, 8983]).percentile(99.99), 8983);
+        assert_eq!(histogram_of(&[10, 8983]).percentile(99.99), 8983);
     }
 
     #[test]
     fn deviation_of_close_large_values_does_not_cancel() {
-        let h = of(&[1_000_000_000_001, 1_000_000_000_003]);
+        let h = histogram_of(&[1_000_000_000_001, 1_000_000_000_003]);
         assert!((h.stddev() - std::f64::consts::SQRT_2).abs() < 1e-9, "{}", h.stddev());
     }
 
@@ -454,7 +454,7 @@ mod tests {
         let text = serde_json::to_string(&h).unwrap();
         assert_eq!(serde_json::from_str::<Histogram>(&text).unwrap(), h);
         let mut both = h.clone();
-        both.merge(&of(&[10]));
+        both.merge(&histogram_of(&[10]));
         assert_eq!((both.count(), both.min(), both.known_percentile(50.0)), (5, 10, None));
         let mut alone = Histogram::new();
         alone.merge(&h);
@@ -502,9 +502,9 @@ mod tests {
             a in prop::collection::vec(0_u64..1 << 44, 0..200),
             b in prop::collection::vec(0_u64..1 << 44, 0..200),
         ) {
-            let mut merged = of(&a);
-            merged.merge(&of(&b));
-            prop_assert_eq!(merged, of(&[a, b].concat()));
+            let mut merged = histogram_of(&a);
+            merged.merge(&histogram_of(&b));
+            prop_assert_eq!(merged, histogram_of(&[a, b].concat()));
         }
 
         #[test]
@@ -512,9 +512,9 @@ mod tests {
             a in prop::collection::vec(0_u64..1 << 44, 0..200),
             b in prop::collection::vec(0_u64..1 << 44, 0..200),
         ) {
-            let (before, whole) = (of(&a), of(&[a, b.clone()].concat()));
+            let (before, whole) = (histogram_of(&a), histogram_of(&[a, b.clone()].concat()));
             let since = whole.since(&before);
-            prop_assert_eq!((since.count(), since.sum()), (b.len() as u64, of(&b).sum()));
+            prop_assert_eq!((since.count(), since.sum()), (b.len() as u64, histogram_of(&b).sum()));
             let mut again = before;
             again.merge(&since);
             prop_assert_eq!(again, whole);
@@ -522,7 +522,7 @@ mod tests {
 
         #[test]
         fn stored_and_read_back_is_the_same(a in prop::collection::vec(0_u64..1 << 44, 0..200)) {
-            let histogram = of(&a);
+            let histogram = histogram_of(&a);
             let text = serde_json::to_string(&histogram).unwrap();
             prop_assert_eq!(serde_json::from_str::<Histogram>(&text).unwrap(), histogram);
         }

@@ -72,31 +72,31 @@ const MOST: f64 = 9999.0;
 mod tests {
     use super::*;
 
-    fn of(value: f64, low: f64, high: f64) -> Estimated {
+    fn estimated(value: f64, low: f64, high: f64) -> Estimated {
         Estimated { value, interval: Some((low, high)) }
     }
 
     #[test]
     fn an_interval_has_the_unit_of_its_figure() {
-        let times = |value, low, high| interval(&of(value, low, high), human::TIMES);
+        let times = |value, low, high| interval(&estimated(value, low, high), human::TIMES);
         assert_eq!(times(1.02e6, 0.981e6, 1.07e6), "0.981-1.07");
         assert_eq!(times(950e3, 912e3, 2_300e3), "912-2300");
         assert_eq!(times(640.0, 600.0, 700.0), "600-700");
         assert_eq!(times(0.5, 0.0, 700.0), "0-700");
         assert_eq!(interval(&Estimated::default(), human::TIMES), "");
-        assert_eq!(interval(&of(1e5, 98_200.0, 103_400.0), human::COUNTS), "98.2-103");
-        assert_eq!(interval(&of(17_300.0, 0.0, 47_700.0), human::COUNTS), "0-47.7");
-        assert_eq!(interval(&of(17_300.0, 1e-9, 1e12), human::COUNTS), "0->9999");
+        assert_eq!(interval(&estimated(1e5, 98_200.0, 103_400.0), human::COUNTS), "98.2-103");
+        assert_eq!(interval(&estimated(17_300.0, 0.0, 47_700.0), human::COUNTS), "0-47.7");
+        assert_eq!(interval(&estimated(17_300.0, 1e-9, 1e12), human::COUNTS), "0->9999");
     }
 
     #[test]
     fn ends_far_from_their_figure_are_cut_in_columns_and_have_units_in_sentences() {
         let known = [
-            (of(850e3, 65.5e3, 301_080_475e3), "65.5->9999", "850 µs (65.5 µs-301 s)"),
-            (of(850e3, 3.0, 2_300e3), "<0.01-2300", "850 µs (3 ns-2.3 ms)"),
-            (of(198e3, 9.0, 886_148_023_233e3), "0->9999", "198 µs (9 ns-886148 s)"),
-            (of(850e3, 0.0, 2_300e3), "0-2300", "850 µs (0-2300)"),
-            (of(950e3, 912e3, 2_300e3), "912-2300", "950 µs (912-2300)"),
+            (estimated(850e3, 65.5e3, 301_080_475e3), "65.5->9999", "850 µs (65.5 µs-301 s)"),
+            (estimated(850e3, 3.0, 2_300e3), "<0.01-2300", "850 µs (3 ns-2.3 ms)"),
+            (estimated(198e3, 9.0, 886_148_023_233e3), "0->9999", "198 µs (9 ns-886148 s)"),
+            (estimated(850e3, 0.0, 2_300e3), "0-2300", "850 µs (0-2300)"),
+            (estimated(950e3, 912e3, 2_300e3), "912-2300", "950 µs (912-2300)"),
         ];
         for (estimated, column, sentence) in known {
             assert_eq!(interval(&estimated, human::TIMES), column);

@@ -48,7 +48,7 @@ fn code(status: ExitStatus) -> i32 {
 }
 
 impl Ran {
-    fn of(output: Output) -> Ran {
+    fn from_output(output: Output) -> Ran {
         Ran {
             code: code(output.status),
             out: String::from_utf8_lossy(&output.stdout).into_owned(),
@@ -85,7 +85,7 @@ fn without_archive(command: &mut Command) {
 #[track_caller]
 pub fn run(command: &mut Command) -> Ran {
     without_archive(command);
-    Ran::of(command.output().unwrap_or_else(|e| panic!("{command:?}: {e}")))
+    Ran::from_output(command.output().unwrap_or_else(|e| panic!("{command:?}: {e}")))
 }
 
 /// Tried at a time: most of what programs do in tests is waiting.

@@ -73,7 +73,7 @@ impl Pages {
         let _ = stream.write_all(bytes);
         let mut answer = Vec::new();
         let _ = stream.read_to_end(&mut answer);
-        Answer::of(&answer)
+        Answer::parse(&answer)
     }
 
     /// A page as a browser with a session gets it.
@@ -117,7 +117,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    fn of(bytes: &[u8]) -> Answer {
+    fn parse(bytes: &[u8]) -> Answer {
         let text = String::from_utf8_lossy(bytes);
         let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
         let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);

@@ -48,7 +48,7 @@ struct Done {
 }
 
 impl Done {
-    fn of(job: &Value) -> Done {
+    fn from_json(job: &Value) -> Done {
         let number = |value: &Value| value.as_i64().unwrap_or_else(|| panic!("{value} of {job}"));
         let figures = ["total_ios", "io_bytes", "short_ios", "drop_ios"];
         let direction = |name| figures.map(|figure| number(&job[name][figure]));
@@ -98,7 +98,7 @@ fn jobs(ran: &Ran) -> Option<Vec<(String, Done)>> {
     let start = ran.out.find("{\n")?;
     let report: Value = serde_json::from_str(&ran.out[start..]).ok()?;
     let name = |job: &Value| job["jobname"].as_str().unwrap().to_owned();
-    Some(report["jobs"].as_array()?.iter().map(|job| (name(job), Done::of(job))).collect())
+    Some(report["jobs"].as_array()?.iter().map(|job| (name(job), Done::from_json(job))).collect())
 }
 
 fn do_jobs(program: &[&str], directory: &Path, text: &str) -> Ran {

@@ -163,7 +163,7 @@ fn between(old: &Histogram, new: &Histogram) -> Distance {
 mod tests {
     use super::*;
 
-    fn of(values: &[(u64, u64)]) -> Histogram {
+    fn histogram_of(values: &[(u64, u64)]) -> Histogram {
         let mut histogram = Histogram::new();
         values.iter().for_each(|(value, times)| histogram.record_n(*value, *times));
         histogram
@@ -171,7 +171,8 @@ mod tests {
 
     #[test]
     fn the_largest_distance_lies_where_the_shares_differ_most() {
-        let (old, new) = (of(&[(100, 900), (5000, 100)]), of(&[(100, 600), (5000, 400)]));
+        let (old, new) =
+            (histogram_of(&[(100, 900), (5000, 100)]), histogram_of(&[(100, 600), (5000, 400)]));
         let found = between(&old, &new);
         assert!((found.largest - 0.3).abs() < 1e-9 && found.at_ns == 100, "{found:?}");
         assert_eq!((found.before, found.after), (0.9, 0.6));

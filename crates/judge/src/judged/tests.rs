@@ -48,7 +48,7 @@ fn reader(
     job
 }
 
-fn of(jobs: Vec<JobRecord>) -> Judged {
+fn judge_jobs(jobs: Vec<JobRecord>) -> Judged {
     judge(&RunRecord { jobs, ..RunRecord::default() })
 }
 
@@ -56,7 +56,7 @@ fn of(jobs: Vec<JobRecord>) -> Judged {
 fn chained_jobs_of_one_report_have_the_bandwidth_they_had() {
     // fio sums the bytes over the longest job's time and reports six times the truth.
     let jobs = (0..6).map(|i| reader(i + 1, 0, u64::from(i) * 10, 10, 100, 1000)).collect();
-    let judged = of(jobs);
+    let judged = judge_jobs(jobs);
     let read = &judged.units[0].directions[Direction::Read];
     assert_eq!(read.runtime_ns, 60 * SECOND);
     assert!((read.iops - 100.0).abs() < 1e-9);
@@ -69,7 +69,7 @@ fn chained_jobs_of_one_report_have_the_bandwidth_they_had() {
 
 #[test]
 fn a_pause_between_jobs_is_not_time_they_ran() {
-    let judged = of(vec![reader(1, 0, 0, 1, 100, 1000), reader(2, 0, 9, 1, 100, 1000)]);
+    let judged = judge_jobs(vec![reader(1, 0, 0, 1, 100, 1000), reader(2, 0, 9, 1, 100, 1000)]);
     assert_eq!(judged.units[0].directions[Direction::Read].runtime_ns, 2 * SECOND);
 }
 
@@ -77,7 +77,7 @@ fn a_pause_between_jobs_is_not_time_they_ran() {
 fn extremes_of_a_merged_unit_come_from_aligned_intervals() {
     let mut stalled = reader(1, 0, 0, 3, 100, 1000);
     stalled.intervals[1].ios[Direction::Read] = 0;
-    let judged = of(vec![stalled, reader(2, 0, 0, 3, 50, 1000)]);
+    let judged = judge_jobs(vec![stalled, reader(2, 0, 0, 3, 50, 1000)]);
     let series = judged.units[0].directions[Direction::Read].iops_series;
     assert_eq!((series.min, series.max, series.samples), (50.0, 150.0, 3));
     assert!((series.mean - 350.0 / 3.0).abs() < 1e-9);
@@ -93,7 +93,7 @@ fn intervals_of_two_workers_that_took_turns_are_one_sample() {
     };
     let first = part_of(reader(1, 0, 0, 1, 100, 1000), 0, SECOND / 4);
     let second = part_of(reader(2, 0, 0, 1, 100, 1000), SECOND / 4, SECOND * 3 / 4);
-    let series = of(vec![second, first]).units[0].directions[Direction::Read].iops_series;
+    let series = judge_jobs(vec![second, first]).units[0].directions[Direction::Read].iops_series;
     assert_eq!((series.samples, series.min), (1, 200.0));
 }
 
@@ -103,13 +103,13 @@ fn a_sliver_of_an_interval_is_no_sample() {
     let mut sliver = job.intervals[1];
     (sliver.start, sliver.length) = (Nanos(2 * SECOND), Nanos(1000));
     job.intervals.push(sliver);
-    let judged = of(vec![job]);
+    let judged = judge_jobs(vec![job]);
     assert_eq!(judged.units[0].directions[Direction::Read].bandwidth.samples, 2);
 }
 
 #[test]
 fn percentiles_of_merged_workers_come_from_one_histogram_in_rising_order() {
-    let judged = of(vec![reader(1, 0, 0, 1, 99, 10), reader(2, 0, 0, 1, 1, 200)]);
+    let judged = judge_jobs(vec![reader(1, 0, 0, 1, 99, 10), reader(2, 0, 0, 1, 1, 200)]);
     let clat = judged.units[0].directions[Direction::Read].clat.clone().unwrap();
     assert_eq!(clat.percentiles, vec![(50.0, 10), (99.0, 10)]);
     assert_eq!((clat.count, clat.min, clat.max), (100, 10, 200));
@@ -119,7 +119,7 @@ fn percentiles_of_merged_workers_come_from_one_histogram_in_rising_order() {
 fn a_merged_unit_is_named_after_its_first_job_and_lists_all() {
     let mut twin = reader(3, 0, 0, 1, 1, 10);
     (twin.job, twin.name) = (1, "job2".into());
-    let judged = of(vec![reader(1, 0, 0, 1, 1, 10), reader(2, 0, 0, 1, 1, 10), twin]);
+    let judged = judge_jobs(vec![reader(1, 0, 0, 1, 1, 10), reader(2, 0, 0, 1, 1, 10), twin]);
     assert_eq!(judged.units.len(), 1);
     assert_eq!(judged.units[0].name, "job1");
     assert_eq!(judged.units[0].merged, vec![("job1".into(), 1), ("job2".into(), 2)]);
@@ -127,7 +127,7 @@ fn a_merged_unit_is_named_after_its_first_job_and_lists_all() {
 
 #[test]
 fn separate_workers_are_separate_units_with_their_share() {
-    let judged = of(vec![reader(1, 0, 0, 1, 300, 10), reader(2, 1, 0, 1, 100, 10)]);
+    let judged = judge_jobs(vec![reader(1, 0, 0, 1, 300, 10), reader(2, 1, 0, 1, 100, 10)]);
     let shares: Vec<f64> =
         judged.units.iter().map(|u| u.directions[Direction::Read].group_share).collect();
     assert_eq!(shares, vec![75.0, 25.0]);
@@ -139,7 +139,7 @@ fn separate_workers_are_separate_units_with_their_share() {
 fn a_worker_without_stats_is_left_out_and_its_group_stays() {
     let mut job = reader(1, 0, 0, 1, 300, 10);
     job.show.stats = false;
-    let judged = of(vec![job]);
+    let judged = judge_jobs(vec![job]);
     assert!(judged.units.is_empty());
     assert_eq!((judged.groups.len(), judged.groups[0].rows.len()), (1, 0));
 }
@@ -150,7 +150,7 @@ fn unified_reporting_merges_the_directions() {
     job.results.write = job.results.read.clone();
     for (unified, kinds) in [(0, 2), (1, 1), (2, 3)] {
         job.show.unified = unified;
-        let judged = of(vec![job.clone()]);
+        let judged = judge_jobs(vec![job.clone()]);
         assert_eq!(judged.groups[0].rows.len(), kinds, "unified {unified}");
         let mixed = judged.units[0].mixed.as_ref().map(|m| (m.ios, m.runtime_ns));
         assert_eq!(mixed, (unified > 0).then_some((600, SECOND)));
@@ -172,7 +172,7 @@ fn errors_of_one_kind_are_one_line() {
             first_length: Some(4096),
         });
     }
-    let unit = &of(jobs).units[0];
+    let unit = &judge_jobs(jobs).units[0];
     assert_eq!((unit.errors.len(), unit.total_errors(), unit.error), (1, 4, 5));
     assert_eq!(unit.errors[0].first_file, "job1");
 }
@@ -182,7 +182,7 @@ fn cpu_is_a_share_of_the_workers_time() {
     let mut jobs = vec![reader(1, 0, 0, 1, 1, 10), reader(2, 0, 0, 3, 1, 10)];
     jobs[0].cpu.user = Nanos(SECOND);
     jobs[1].cpu.user = Nanos(SECOND);
-    let unit = &of(jobs).units[0];
+    let unit = &judge_jobs(jobs).units[0];
     assert_eq!((unit.cpu.user, unit.cpu.run_delay), (50.0, None));
     assert_eq!(unit.job_runtime_ns, 4 * SECOND);
 }
