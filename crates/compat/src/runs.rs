@@ -35,7 +35,6 @@ impl Suite for Runs {
     }
 
     fn expected(&self) -> Expected {
-        let left = Nanos(self.left.iter().map(|step| step.duration.0).sum());
-        Expected { whole: self.spent + left, left }
+        Expected::from_steps(self.spent, self.left.iter().map(|step| step.duration))
     }
 }

@@ -43,6 +43,13 @@ pub struct Expected {
 }
 
 impl Expected {
+    /// From the time spent and the expected times of the remaining steps, which may exceed the largest number of nanoseconds.
+    pub fn from_steps(spent: Nanos, steps: impl IntoIterator<Item = Nanos>) -> Expected {
+        let sum = |sum: Nanos, step: Nanos| Nanos(sum.0.saturating_add(step.0));
+        let left = steps.into_iter().fold(Nanos::default(), sum);
+        Expected { whole: sum(spent, left), left }
+    }
+
     /// From the time spent and the time left.
     pub(crate) fn new(spent: Nanos, left: Nanos) -> Expected {
         Expected { whole: spent + left, left }

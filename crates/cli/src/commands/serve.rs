@@ -76,11 +76,11 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     let (shown, token) = match token {
         Some(token) => (format!("http://{}/", reachable(address)), token),
         None => {
-            let token = guard::token_from_bytes(&random()?);
+            let token = guard::token_from_bytes(&runner::random_bytes()?);
             (format!("http://{address}/?token={token}"), token)
         }
     };
-    let guard = Guard::new(&token, &random()?, address.port(), &arguments.host);
+    let guard = Guard::new(&token, &runner::random_bytes()?, address.port(), &arguments.host);
     let launcher: Option<Box<dyn Launcher>> = match arguments.allow_run {
         true => Some(Box::new(
             Children::new(&place.path).context("cannot create a directory for job files")?,
@@ -158,14 +158,6 @@ pub fn token_in(file: &Path) -> Result<String> {
     // A longer file is not a token file.
     opened.take(4096).read_to_string(&mut text).map_err(failed)?;
     guard::token_from(&text).map_err(|why| wrong(&why))
-}
-
-/// Random bytes for tokens and keys.
-fn random() -> Result<[u8; 32]> {
-    let mut bytes = [0; 32];
-    let mut source = File::open("/dev/urandom").context("/dev/urandom")?;
-    source.read_exact(&mut bytes).context("/dev/urandom")?;
-    Ok(bytes)
 }
 
 /// The result of `fathom inspect` for a path, without serial numbers.

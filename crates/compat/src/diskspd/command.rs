@@ -2,6 +2,7 @@
 
 use super::Remarks;
 use super::profile::Profile;
+pub use crate::hpc::Own;
 
 /// The request of a command line.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,19 +27,6 @@ pub enum Task {
     Show,
     /// Show the usage.
     Help,
-}
-
-/// fathom's own options.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Own {
-    /// `--allow-destroy`: devices that may be overwritten even if they hold data.
-    pub allow_destroy: Vec<String>,
-    /// `--record`: the file for the record.
-    pub record: Option<String>,
-    /// `--no-archive`; `--no-record` is its old name.
-    pub no_archive: bool,
-    /// `--with-serials`.
-    pub with_serials: bool,
 }
 
 /// What is wrong with a command line or a profile.

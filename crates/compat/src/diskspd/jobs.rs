@@ -138,9 +138,7 @@ impl Suite for Spans {
     }
 
     fn expected(&self) -> Expected {
-        let all = self.steps().iter().fold(0_u64, |sum, step| sum.saturating_add(step.duration.0));
-        // The times of a profile may exceed the largest number of nanoseconds.
-        Expected { whole: Nanos(all.saturating_add(self.spent.0)), left: Nanos(all) }
+        Expected::from_steps(self.spent, self.steps().iter().map(|step| step.duration))
     }
 }
 

@@ -145,8 +145,7 @@ impl Suite for Io500 {
     }
 
     fn expected(&self) -> Expected {
-        let left = Nanos(self.each.0.saturating_mul(self.left.len() as u64));
-        Expected { whole: self.spent + left, left }
+        Expected::from_steps(self.spent, self.left.iter().map(|_| self.each))
     }
 }
 

@@ -156,9 +156,8 @@ impl Suite for Ior {
     }
 
     fn expected(&self) -> Expected {
-        let estimates = self.left.iter().map(|(_, phase)| self.estimate(*phase));
-        let left = Nanos(estimates.fold(0, |sum, estimate| sum.saturating_add(estimate.0)));
-        Expected { whole: Nanos(self.spent.0.saturating_add(left.0)), left }
+        let steps = self.left.iter().map(|(_, phase)| self.estimate(*phase));
+        Expected::from_steps(self.spent, steps)
     }
 }
 

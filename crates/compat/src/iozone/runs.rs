@@ -71,9 +71,7 @@ impl Suite for Iozone {
     }
 
     fn expected(&self) -> Expected {
-        let estimates = self.left.iter().map(|(_, task)| task.estimate());
-        let left = Nanos(estimates.fold(0, |sum, estimate| sum.saturating_add(estimate.0)));
-        Expected { whole: Nanos(self.spent.0.saturating_add(left.0)), left }
+        Expected::from_steps(self.spent, self.left.iter().map(|(_, task)| task.estimate()))
     }
 }
 

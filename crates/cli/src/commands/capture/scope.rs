@@ -8,7 +8,6 @@ use record::Facts;
 use runner::Refusal;
 use std::ffi::OsStr;
 use std::fs;
-use std::io::Read;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -54,7 +53,7 @@ impl Scope {
         let mut naming = Naming {
             device,
             mounts: mounts.iter().filter_map(mount_point).collect(),
-            anonymous: if wanted.anonymous { Some(key()?) } else { None },
+            anonymous: if wanted.anonymous { Some(runner::random_bytes()?) } else { None },
             ..Naming::default()
         };
         match (&target, device) {
@@ -138,11 +137,4 @@ fn group(group: &Path, host: &Host) -> Result<Who> {
     };
     let level = below.components().count() as u32;
     Ok(Who::Group(fs::metadata(&directory)?.ino(), level))
-}
-
-/// A key that nobody knows afterwards.
-fn key() -> Result<[u8; 32]> {
-    let mut key = [0; 32];
-    fs::File::open("/dev/urandom")?.read_exact(&mut key)?;
-    Ok(key)
 }

@@ -5,7 +5,6 @@ use crate::output::{Output, describe, write_stderr};
 use crate::suites::{self, SuiteOptions};
 use crate::{error, exit};
 use anyhow::{Context, Result, bail};
-use archive::Choice;
 use compat::diskspd::{
     DiskspdCommand, Format, ParseContext, Spans, TERMINOLOGY, Task, Unsuitable, Usage,
     only_created, usage, verdict,
@@ -66,10 +65,8 @@ fn fail(error: &anyhow::Error) -> u8 {
 
 fn run(call: &DiskspdCommand, line: &[String]) -> Result<u8> {
     let own = &call.own;
-    let archive = RunArchive::for_set(Choice::from_options(None, own.no_archive), KIND, 0)
-        .with_record_file(own.record.as_ref().map(Into::into))
-        .leaving_out(only_created);
-    archive.check_record_file()?;
+    let archive = remarks::archive(KIND, own.no_archive, own.record.as_ref())?;
+    let archive = archive.leaving_out(only_created);
     let verbose = call.profile.verbose;
     let print = |kind: &str, text: &String| write_stderr(&format!("{KIND}: {kind}: {text}\n"));
     call.remarks.warnings.iter().for_each(|text| print("warning", text));

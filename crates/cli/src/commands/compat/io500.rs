@@ -7,7 +7,6 @@ use crate::output::Output;
 use crate::suites::{self, SuiteOptions};
 use anyhow::{Context, Result};
 use apps::search::{Search, search};
-use archive::Choice;
 use compat::io500::{
     Arguments, Banner, Found, Io500, Io500Command, Outcome, Part, Phase, Request, TERMINOLOGY,
     defaults, footer, head, help, parse, parse_arguments, part_of, reasons, result_file,
@@ -20,7 +19,6 @@ use places::Places;
 use record::{RecordSet, RunRecord};
 use runner::{Refusal, RunArchive, Runner, SuiteTask};
 use std::fs;
-use std::path::PathBuf;
 use std::thread::available_parallelism;
 use suite::{Step, Suite};
 
@@ -74,7 +72,7 @@ fn run(arguments: &Arguments, runner: &Runner) -> Result<u8> {
         call.ior(&datadir, &hosts).map_err(remarks::refused)?,
         call.mdtest(&datadir, &hosts).map_err(remarks::refused)?,
     );
-    let archive = archive(arguments)?;
+    let archive = remarks::archive(KIND, arguments.own.no_archive, arguments.own.record.as_ref())?;
     let places = Places::create(&call, &stamp, arguments.keep)?;
     let seed = runner::fresh_seed();
     let options = options(arguments, &call, &datadir);
@@ -112,13 +110,6 @@ fn run(arguments: &Arguments, runner: &Runner) -> Result<u8> {
     end?;
     error.map_or(Ok(()), Err)?;
     Ok(suites::exit_code(interrupted_by, failed))
-}
-
-fn archive(arguments: &Arguments) -> Result<RunArchive> {
-    let own = &arguments.own;
-    let archive = RunArchive::for_set(Choice::from_options(None, own.no_archive), KIND, 0)
-        .with_record_file(own.record.clone().map(PathBuf::from));
-    archive.check_record_file().map(|()| archive)
 }
 
 fn options(arguments: &Arguments, call: &Io500Command, datadir: &str) -> SuiteOptions {

@@ -6,7 +6,6 @@ use super::remarks;
 use crate::output::{Output, write_stderr};
 use crate::suites::{self, SuiteOptions};
 use anyhow::{Context, Result};
-use archive::Choice;
 use compat::ior::{
     Banner, Format, Ior, IorCommand, Outcome, Phase, Request, TERMINOLOGY, Table, csv, footer,
     help, json, parse, phase_of,
@@ -16,7 +15,7 @@ use job::Invocation;
 use record::{RecordSet, RunRecord};
 use runner::{RunArchive, Runner, SuiteTask};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 use suite::{Step, Suite};
 
@@ -47,9 +46,7 @@ fn run_words(words: &[String]) -> Result<u8> {
 
 fn run(call: &IorCommand, command: &str, runner: &Runner) -> Result<u8> {
     let own = &call.own;
-    let archive = RunArchive::for_set(Choice::from_options(None, own.no_archive), KIND, 0)
-        .with_record_file(own.record.clone().map(PathBuf::from));
-    archive.check_record_file()?;
+    let archive = remarks::archive(KIND, own.no_archive, own.record.as_ref())?;
     remarks::print_notes(KIND, &call.notes);
     let (files, facts) = Files::check(call, runner)?;
     let seed = runner::fresh_seed();

@@ -6,7 +6,6 @@ use super::remarks;
 use crate::output::{Output, describe, write_stderr};
 use crate::suites::{self, SuiteOptions};
 use anyhow::{Context, Result};
-use archive::Choice;
 use compat::iozone::{
     Banner, Conclusion, Iozone, IozoneCommand, Live, Request, RunContext, TERMINOLOGY, head, help,
     json, parse, report, sheets, workbook,
@@ -16,7 +15,7 @@ use job::Invocation;
 use record::{Facts, RecordSet, RunRecord};
 use runner::{Refusal, RunArchive, Runner, SuiteTask};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use suite::{Failure, Step, Suite};
 
 /// Measures and reports.
@@ -37,9 +36,7 @@ fn run_words(words: &[String]) -> Result<u8> {
 
 fn run(call: &IozoneCommand, command: &str) -> Result<u8> {
     let own = &call.own;
-    let archive = RunArchive::for_set(Choice::from_options(None, own.no_archive), "iozone", 0)
-        .with_record_file(own.record.clone().map(PathBuf::from));
-    archive.check_record_file()?;
+    let archive = remarks::archive("iozone", own.no_archive, own.record.as_ref())?;
     check_workbook(call)?;
     let runner = Runner::new(false);
     let targets = CheckedTargets::check(call, &runner)?;

@@ -4,7 +4,6 @@ use super::remarks;
 use crate::output::Output;
 use crate::suites::{self, SuiteOptions};
 use anyhow::{Context, Result};
-use archive::Choice;
 use compat::mdtest::{
     Banner, Mdtest, MdtestCommand, Outcome, Phase, Request, TERMINOLOGY, Table, footer, help,
     parse, phase_of,
@@ -13,7 +12,7 @@ use job::Invocation;
 use record::{RecordSet, RunRecord};
 use runner::{Refusal, RunArchive, Runner, SuiteTask};
 use rustix::fs::syncfs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 use std::{fs, io};
 use suite::{Step, Suite};
@@ -40,9 +39,7 @@ fn run_words(words: &[String]) -> Result<u8> {
 
 fn run(call: &MdtestCommand, command: &str, runner: &Runner) -> Result<u8> {
     let own = &call.own;
-    let archive = RunArchive::for_set(Choice::from_options(None, own.no_archive), KIND, 0)
-        .with_record_file(own.record.clone().map(PathBuf::from));
-    archive.check_record_file()?;
+    let archive = remarks::archive(KIND, own.no_archive, own.record.as_ref())?;
     remarks::print_notes(KIND, &call.notes);
     check(call)?;
     let seed = runner::fresh_seed();

@@ -4,13 +4,15 @@ use crate::error::exit_code;
 use crate::output::{describe, write_stderr};
 use crate::ranks;
 use anyhow::{Context, Result};
+use archive::Choice;
 use compat::{Fault, Usage};
 use host::TargetQuery;
 use job::Invocation;
 use plan::PlanError;
 use record::{Facts, Message, RunRecord, Terminology};
-use runner::{Refusal, Runner};
+use runner::{Refusal, RunArchive, Runner};
 use std::fs;
+use std::path::PathBuf;
 use suite::Failure;
 
 /// Files of each task whose names stay in the records of runs of very many files.
@@ -39,6 +41,21 @@ pub fn print_failure(tool: &str, terminology: &Terminology, failure: Option<&Fai
 /// Prints notes about the command line of a tool.
 pub fn print_notes(tool: &str, notes: &[String]) {
     notes.iter().for_each(|note| write_stderr(&format!("fathom: note: {tool}: {note}\n")));
+}
+
+/// The archive for the runs of a tool, and the file of its option `--record`.
+///
+/// # Errors
+/// When the directory of that file is not there, or the file is a directory.
+pub fn archive(
+    tool: &'static str,
+    no_archive: bool,
+    record: Option<&String>,
+) -> Result<RunArchive> {
+    let archive = RunArchive::for_set(Choice::from_options(None, no_archive), tool, 0)
+        .with_record_file(record.map(PathBuf::from));
+    archive.check_record_file()?;
+    Ok(archive)
 }
 
 /// Surveys paths, each with whether it will be written.

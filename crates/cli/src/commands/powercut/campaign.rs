@@ -2,12 +2,11 @@
 //! known to the server, so it goes on after the tester was started again.
 
 use super::check::{self, Found, KIND, ReportArguments};
-use super::server::ServerArguments;
 use super::target::Target;
 use super::write::{WriteArguments, Writer, Written};
 use crate::exit;
 use crate::output::{Output, write_stderr};
-use crate::suites::{self, device};
+use crate::suites;
 use anyhow::{Context, Result};
 use clap::Args;
 use powercut::campaign::{Next, systemd_unit};
@@ -24,14 +23,6 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Arguments of `fathom powercut campaign`.
 #[derive(Args)]
 pub struct Arguments {
-    /// Empty directory, new file, or block device to write to.
-    #[arg(value_name = "TARGET")]
-    target: OsString,
-    /// The server.
-    #[arg(long, value_name = "HOST:PORT")]
-    to: String,
-    #[command(flatten)]
-    server: ServerArguments,
     #[command(flatten)]
     writes: WriteArguments,
     /// Command that cuts the power, run by the shell.
@@ -57,8 +48,8 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
         Output::Stdout.write(&unit(arguments)?)?;
         return Ok(0);
     }
-    let path = device::utf8(&arguments.target)?;
-    let set = PathBuf::from(format!("{path} to {}", arguments.to));
+    let path = arguments.writes.target()?;
+    let set = PathBuf::from(format!("{path} to {}", arguments.writes.address()));
     let archive = || -> Result<RunArchive> {
         let choice = arguments.output.archive.choice()?;
         Ok(RunArchive::for_set(choice, KIND, 0).continuing(&set))
@@ -113,7 +104,7 @@ struct Campaign<'a> {
 
 impl Campaign<'_> {
     fn connect(&self) -> Result<Client> {
-        self.arguments.server.connect(&self.arguments.to)
+        self.arguments.writes.connect()
     }
 
     /// Tries again until it is there: after a start, the network and filesystems come late. `None`: a
@@ -164,7 +155,7 @@ fn unit(arguments: &Arguments) -> Result<String> {
     let given = std::env::args_os().skip(1).filter(|word| word != "--print-unit");
     let words = std::iter::once(program.into_os_string()).chain(given);
     let words: Vec<String> = words.map(text).collect::<Result<_>>()?;
-    let target = device::utf8(&arguments.target)?;
+    let target = arguments.writes.target()?;
     systemd_unit(target, &directory.display().to_string(), &words, arguments.cuts)
         .map_err(|why| Refusal::usage(format!("--print-unit: {why}")))
 }

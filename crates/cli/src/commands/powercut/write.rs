@@ -17,8 +17,7 @@ use record::human::counted;
 use record::{Bytes, Nanos};
 use runner::{Refusal, Runner, Signals};
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::Ordering;
@@ -39,14 +38,6 @@ const TICK: Duration = Duration::from_millis(20);
 /// Arguments of `fathom powercut write`.
 #[derive(Args)]
 pub struct Arguments {
-    /// Empty directory, new file, or block device to write to.
-    #[arg(value_name = "TARGET")]
-    target: OsString,
-    /// The server.
-    #[arg(long, value_name = "HOST:PORT")]
-    to: String,
-    #[command(flatten)]
-    server: ServerArguments,
     #[command(flatten)]
     writes: WriteArguments,
     /// End after this time without a cut.
@@ -57,9 +48,17 @@ pub struct Arguments {
     cut: Option<String>,
 }
 
-/// What is written, and when the cut comes.
+/// What is written where, and when the cut comes.
 #[derive(Args)]
 pub struct WriteArguments {
+    /// Empty directory, new file, or block device to write to.
+    #[arg(value_name = "TARGET")]
+    target: OsString,
+    /// The server.
+    #[arg(long, value_name = "HOST:PORT")]
+    to: String,
+    #[command(flatten)]
+    server: ServerArguments,
     /// Durability class to test; repeatable [default: all that the target has]. A flush of one class makes
     /// data of the others durable, so test one class at a time to find losses sooner.
     #[arg(long, value_name = "CLASS", value_parser = class)]
@@ -79,6 +78,23 @@ pub struct WriteArguments {
     /// Overwrite this device or file even if it holds data; repeatable.
     #[arg(long, value_name = "DEVICE|FILE")]
     allow_destroy: Vec<String>,
+}
+
+impl WriteArguments {
+    /// The path of the target.
+    pub fn target(&self) -> Result<&str> {
+        device::utf8(&self.target)
+    }
+
+    /// The address of the server.
+    pub fn address(&self) -> &str {
+        &self.to
+    }
+
+    /// Connects to the server.
+    pub fn connect(&self) -> Result<Client> {
+        self.server.connect(&self.to)
+    }
 }
 
 /// Writes until a cut, as a command asks for it.
@@ -117,13 +133,13 @@ fn class(name: &str) -> Result<Class, String> {
 /// after its power was cut; 1: an error.
 pub fn main(arguments: &Arguments) -> Result<u8> {
     let writer = Writer {
-        target: device::utf8(&arguments.target)?,
+        target: arguments.writes.target()?,
         writes: &arguments.writes,
         time: arguments.time,
         cut: arguments.cut.as_deref(),
         signals: &Signals::catch()?,
     };
-    let written = writer.write(|| arguments.server.connect(&arguments.to))?;
+    let written = writer.write(|| arguments.writes.connect())?;
     Ok(match written {
         Written::Cut | Written::InTime => 0,
         Written::Interrupted(signal) => exit::interrupted(signal, false),
@@ -211,7 +227,7 @@ fn new_session(arguments: &WriteArguments, target: &Target, seed: u64) -> Result
     let classes = classes(arguments, target)?;
     let size = size(arguments, target)?;
     let identity = target.identity.sized(size.0);
-    session(random()?, seed, identity, &classes, arguments.threads, size.0)
+    session(run_number()?, seed, identity, &classes, arguments.threads, size.0)
         .map_err(|why| Refusal::usage(format!("--size: {why}")))
 }
 
@@ -358,9 +374,6 @@ fn run(command: &str) -> Option<Child> {
 }
 
 /// The number of a run. Two testers never draw the same.
-fn random() -> Result<u64> {
-    let mut bytes = [0; 8];
-    let mut source = File::open("/dev/urandom").context("/dev/urandom")?;
-    source.read_exact(&mut bytes).context("/dev/urandom")?;
-    Ok(u64::from_le_bytes(bytes))
+fn run_number() -> Result<u64> {
+    runner::random_bytes().map(u64::from_le_bytes)
 }
