@@ -46,6 +46,8 @@ enum Command {
     Powercut(powercut::Options),
     /// Hold the engines of Ceph against a cluster of one node.
     Ceph,
+    /// Start ranks by Slurm's srun on this machine, as one node.
+    Slurm,
     /// Make situations whose limit is known, and count where the verdict is right.
     Truth(truth::Options),
     /// Compare equal and unequal runs, and count where the comparison is right.
@@ -75,6 +77,7 @@ fn main() -> ExitCode {
         Command::Lab(options) => lab::run(&root, &options).map(|()| 0),
         Command::Powercut(options) => powercut::run(&root, &options).map(|()| 0),
         Command::Ceph => test::ceph(&root),
+        Command::Slurm => test::slurm(&root),
         Command::Truth(options) => truth::run(&root, &options).map(|()| 0),
         Command::Comparisons(options) => comparisons::run(&root, &options).map(|()| 0),
         Command::Predict(options) => predict::run(&root, &options).map(|()| 0),

@@ -370,6 +370,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn too_many_disks_and_none_are_refused() {
+        let disk = WatchedDevice { name: "sda".into(), number: "8:0".into() };
+        let start = |count: usize| {
+            let devices = vec![disk.clone(); count];
+            Collector::start(Settings { devices, whose: Whose::Everyone }).map(|_| ())
+        };
+        assert!(matches!(start(DEVICES_MAX + 1), Err(Unavailable::TooManyDevices(65))));
+        assert!(matches!(start(0), Err(Unavailable::NoDevice)));
+    }
+
+    #[test]
     fn names_and_numbers_are_read_as_the_programs_write_them() {
         assert_eq!(process_name(b"mariadbd\0\0\0\0\0\0\0\0"), "mariadbd");
         assert_eq!(device_number("259:7"), Some(259 << 32 | 7));

@@ -59,6 +59,16 @@ pub fn ceph(root: &Path) -> Result<u8> {
     }
 }
 
+/// The tests of ranks that Slurm starts, which need its daemons.
+pub fn slurm(root: &Path) -> Result<u8> {
+    match packages::ensure_slurm()? {
+        0 => {
+            run_cargo(root, &["test", "-p", "fathom", "--test", "slurm", "--", "--include-ignored"])
+        }
+        code => Ok(code),
+    }
+}
+
 /// All tests. Lints and documentation are checked while tests wait.
 fn full(root: &Path, all: bool) -> Result<u8> {
     let mut jobs = Vec::new();

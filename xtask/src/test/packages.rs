@@ -104,6 +104,21 @@ const CEPH: &[Package] = &[
     Package { name: "librbd1", program: "/usr/lib/x86_64-linux-gnu/librbd.so.1" },
 ];
 
+/// What the tests of ranks that Slurm starts call. Its interface pmix opens a library by the name that only
+/// the package for developers has.
+const SLURM: &[Package] = &[
+    Package { name: "slurm-wlm", program: "srun" },
+    Package { name: "munge", program: "munged" },
+    Package { name: "libpmix-dev", program: "/usr/lib/x86_64-linux-gnu/libpmix.so" },
+    Package { name: "openmpi-bin", program: "mpirun.openmpi" },
+    Package { name: "mpich", program: "mpirun.mpich" },
+];
+
+/// [`ensure`] for the packages of Slurm.
+pub fn ensure_slurm() -> Result<u8> {
+    installed(SLURM)
+}
+
 /// [`ensure`] for the packages of Ceph.
 pub fn ensure_ceph() -> Result<u8> {
     installed(CEPH)

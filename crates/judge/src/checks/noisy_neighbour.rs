@@ -267,15 +267,14 @@ mod tests {
             device_time: Nanos(100_000),
             ..OtherRequests::default()
         };
-        let mut times = LayerTimes::default();
-        times.sum = Nanos(900_000);
+        let device = LayerTimes { sum: Nanos(900_000), ..LayerTimes::default() };
         let path = LayerPath {
             device_name: "sda".into(),
             direction: Some(Direction::Read),
             ios: 800,
             beside: 100,
             beside_time: Nanos(200_000),
-            device: times,
+            device,
             ..LayerPath::default()
         };
         let layers = |others| Layers { paths: vec![path.clone()], others, ..Layers::default() };
