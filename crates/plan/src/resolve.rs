@@ -480,6 +480,7 @@ fn layout(job: &Job) -> job::Layout {
 /// Oracle: lat_percentiles does not disable clat_percentiles. A latency that is not measured has none.
 fn show(job: &Job) -> Show {
     let measure = &job.measure;
+    let [bandwidth_period, iops_period] = periods(job);
     Show {
         lat: !measure.disable_lat,
         clat_percentiles: measure.clat_percentiles.unwrap_or(true) && !measure.disable_clat,
@@ -492,6 +493,8 @@ fn show(job: &Job) -> Show {
         disk_util: measure.disk_util,
         stats: measure.stats,
         errors: tolerates_errors(job),
+        bandwidth_period,
+        iops_period,
     }
 }
 
@@ -507,19 +510,21 @@ fn delay(job: &Job, seed: u64) -> Nanos {
     Nanos(between(seed, a.min(b), a.max(b)))
 }
 
-/// At least a millisecond, because a finer series costs too much. As in the oracle, the rate for a
-/// log of averages is sampled at least as often as the log has lines.
+/// At least a millisecond, because a finer series costs too much.
 fn interval(jobs: &[Job]) -> Nanos {
-    let steps = jobs.iter().flat_map(|job| {
-        let (measure, logs) = (&job.measure, &job.measure.logs);
-        let with = |step: Nanos, log: &Option<String>| match log {
-            Some(_) if logs.window.0 > 0 => step.min(logs.window),
-            _ => step,
-        };
-        let bandwidth = with(measure.bwavgtime, &logs.bandwidth);
-        [bandwidth, with(measure.iopsavgtime, &logs.iops)]
-    });
+    let steps = jobs.iter().flat_map(periods);
     steps.min().unwrap_or(Nanos::from_millis(500)).max(Nanos::from_millis(1))
+}
+
+/// Periods over which rates of bandwidth and of IOPS are taken. As in the oracle, the rate for a log of
+/// averages is sampled at least as often as the log has lines.
+fn periods(job: &Job) -> [Nanos; 2] {
+    let (measure, logs) = (&job.measure, &job.measure.logs);
+    let with = |step: Nanos, log: &Option<String>| match log {
+        Some(_) if logs.window.0 > 0 => step.min(logs.window),
+        _ => step,
+    };
+    [with(measure.bwavgtime, &logs.bandwidth), with(measure.iopsavgtime, &logs.iops)]
 }
 
 fn clocksource(jobs: &[Job], diagnostics: &mut Diagnostics) -> Option<String> {

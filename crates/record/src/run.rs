@@ -455,6 +455,13 @@ with_defaults! {
         /// worker.
         #[serde(default)]
         pub errors: bool,
+        /// Period over which a rate of bandwidth is taken (`bwavgtime`); 0 for the step of the
+        /// intervals.
+        #[serde(default)]
+        pub bandwidth_period: Nanos,
+        /// The same of IOPS (`iopsavgtime`).
+        #[serde(default)]
+        pub iops_period: Nanos,
     }
 }
 

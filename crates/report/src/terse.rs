@@ -11,10 +11,19 @@ use std::fmt::Write;
 const PERCENTILES: usize = 20;
 
 /// The terse lines of runs, in the version of the options.
+///
+/// Oracle: what a client shows of its servers has the disks on lines of their own, behind the jobs.
 pub fn render(subject: Subject, options: &RenderOptions) -> String {
     let mut out = String::new();
+    let of_clients = matches!(subject, Subject::Clients(_));
     for judged in subject.judged_runs() {
-        judged.units.iter().for_each(|unit| line(&mut out, unit, &judged.disks, options));
+        let disks = if options.terse_version >= 3 { &judged.disks[..] } else { &[] };
+        let (beside_jobs, below) = if of_clients { (&[][..], disks) } else { (disks, &[][..]) };
+        judged.units.iter().for_each(|unit| line(&mut out, unit, beside_jobs, options));
+        for disk in below {
+            disk_fields(&mut out, disk);
+            out.push('\n');
+        }
     }
     out
 }
@@ -49,9 +58,7 @@ fn line(out: &mut String, unit: &UnitMetrics, disks: &[DiskMetrics], options: &R
     for percent in [below_2us].iter().chain(&classes.us[1..]).chain(&classes.ms) {
         let _ = write!(out, ";{percent:3.2}%");
     }
-    if version >= 3 {
-        disks.iter().for_each(|disk| disk_fields(out, disk));
-    }
+    disks.iter().for_each(|disk| disk_fields(out, disk));
     if unit.show.errors {
         let first = unit.errors.first().map_or(0, |error| error.errno);
         let _ = write!(out, ";{};{first}", unit.total_errors());

@@ -63,6 +63,8 @@ fn distributions_are_as_concentrated_as_the_oracle_s() {
         ("zipf:0.9", 0.025),
         ("zipf:1.2", 0.03),
         ("zipf:2", 0.03),
+        ("zipf", 0.03),
+        ("pareto", 0.02),
         ("pareto:0.2", 0.02),
         ("pareto:0.4", 0.02),
         ("normal:0", 0.02),

@@ -50,7 +50,7 @@ fn a_command_before_the_job_that_fails_fails_it() {
     assert!(ran.err.contains("cannot run exec_prerun") && ran.err.contains("exit status: 3"));
     assert!(!path.join("after").exists(), "the job did not come to its I/O");
     let ran = as_fio(path, &["--name=a", "--ioengine=null", "--size=1m", "--exec_postrun=exit 4"]);
-    assert!(ran.expect(0).err.contains("exec_postrun failed"));
+    assert!(ran.expect(0).out.contains("exec_postrun failed"));
 }
 
 #[test]

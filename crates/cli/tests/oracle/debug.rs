@@ -104,7 +104,7 @@ fn states_and_files_are_traced_and_one_job_can_be_followed() {
 fn an_area_that_is_none_is_an_error_with_those_there_are() {
     let directory = scratch();
     let ran = as_fio(directory.path(), &["--debug=nonsense", "--name=a"]).expect(1);
-    assert!(ran.err.contains("'nonsense' is none of all, process"), "{}", ran.err);
+    assert!(ran.out.contains("'nonsense' is none of all, process"), "{}", ran.out);
     let help = as_fio(directory.path(), &["--debug=help"]).expect(0).out;
     assert!(help.contains("helperthread"), "{help}");
 }
@@ -213,7 +213,7 @@ fn act_is_the_jobs_that_fio_makes_of_it() {
     std::fs::write(directory.path().join("job.fio"), "[j]\nprofile=act\nioengine=null\nsize=1m\n")
         .unwrap();
     let ran = as_fio(directory.path(), &["job.fio"]).expect(0);
-    assert!(ran.err.contains("--profile="), "{}", ran.err);
+    assert!(ran.out.contains("--profile="), "{}", ran.out);
 }
 
 #[test]

@@ -93,4 +93,10 @@ fn options_of_engines_that_are_not_built_belong_to_them() {
     }
     let said = with("--rbdname=x").expect(1).err;
     assert!(said.contains("belongs to ioengine rbd"), "{said}");
+    // The manual names io_uring_cmd and xnvme for them.
+    let xnvme =
+        ["--name=a", "--ioengine=xnvme", "--size=4k", "--parse-only", "--md_per_io_size=64"];
+    let protection =
+        ["--pi_act=0", "--pi_chk=GUARD,APPTAG", "--apptag=0x234", "--apptag_mask=0xffff"];
+    as_fio(directory.path(), &[&xnvme[..], &protection].concat()).expect(0);
 }

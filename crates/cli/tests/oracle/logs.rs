@@ -487,3 +487,22 @@ fn the_summary_samples_what_is_logged_no_slower_than_the_log() {
         }
     }
 }
+
+#[test]
+fn the_summary_takes_bandwidth_and_iops_over_periods_of_their_own() {
+    let job = ["--name=a", "--ioengine=null", "--size=1g", "--rw=write", "--rate_iops=200"];
+    let time = ["--time_based", "--runtime=2", "--output-format=json"];
+    for (bandwidth, iops) in [(1000, 500), (1000, 200), (200, 1000), (500, 200)] {
+        let periods = [format!("--bwavgtime={bandwidth}"), format!("--iopsavgtime={iops}")];
+        let periods = periods.each_ref().map(String::as_str);
+        for program in [as_fio, fio] {
+            let ran = program(scratch().path(), &[&job[..], &time, &periods].concat()).expect(0);
+            let write = &ran.json()["jobs"][0]["write"];
+            for (field, period) in [("bw_samples", bandwidth), ("iops_samples", iops)] {
+                // A period begins late where the machine is busy, and the last one may be cut short.
+                let (found, most) = (write[field].as_u64().unwrap(), 2000 / period);
+                assert!((most / 2..=most).contains(&found), "{periods:?}: {field}: {found}");
+            }
+        }
+    }
+}

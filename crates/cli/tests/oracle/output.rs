@@ -181,11 +181,12 @@ fn masked(line: &str) -> String {
 }
 
 /// A report's lines, masked. Which buckets of the latency distribution are filled depends on what
-/// was measured; the version is each program's own.
+/// was measured; the version is each program's own, and so are its notes and warnings.
 fn lines(text: &str) -> Vec<String> {
-    let bucket = |line: &&str| line.starts_with("  lat (") || line.starts_with("fio-");
+    let varies = ["  lat (", "fio-", "fio: note: ", "fio: warning: "];
+    let varies = |line: &&str| varies.iter().any(|start| line.starts_with(start));
     let mut lines: Vec<String> = Vec::new();
-    for line in text.lines().filter(|line| !bucket(line)).map(masked) {
+    for line in text.lines().filter(|line| !varies(line)).map(masked) {
         match lines.last_mut() {
             // As many percentiles are in a line as there is room for.
             Some(last) if last.starts_with("     |") && line.starts_with("     |") => {

@@ -226,7 +226,7 @@ fn sequence_and_seed_are_checked_unless_told_otherwise() {
     let both = ["--rw=write", "--verify=md5", "--numjobs=2", "--verify_state_save=0"];
     let blind = ["--verify_write_sequence=0", "--verify_header_seed=0"];
     let apart = ["--thread", "--stonewall"];
-    let told = ours(dir.path(), &[&both[..], &blind, &apart].concat()).expect(0).err;
+    let told = ours(dir.path(), &[&both[..], &blind, &apart].concat()).expect(0).out;
     assert!(told.contains("verify takes what another wrote for a fault"), "{told}");
     let write = |seed| ["--rw=write", "--verify=md5", seed, "--do_verify=0"];
     let check = ["--rw=write", "--verify=md5", "--randseed=5", "--verify_only"];

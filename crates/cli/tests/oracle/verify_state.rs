@@ -153,11 +153,11 @@ fn a_state_that_is_missing_damaged_or_anothers_is_refused() {
         anothers.err
     );
     let unsaved = ours(dir.path(), &[&WRITE[..], &["--aux-path=nowhere"]].concat());
-    assert!(unsaved.err.contains("verify_state_save: nowhere/local-j-0"), "{}", unsaved.err);
+    assert!(unsaved.out.contains("verify_state_save: nowhere/local-j-0"), "{}", unsaved.out);
     // What cannot be put in its place leaves nothing half done beside it.
     std::fs::create_dir_all(dir.path().join("aux/local-j-0-verify.state")).unwrap();
     let unsaved = ours(dir.path(), &[&WRITE[..], &["--aux-path=aux"]].concat());
-    assert!(unsaved.err.contains("verify_state_save: aux/local-j-0"), "{}", unsaved.err);
+    assert!(unsaved.out.contains("verify_state_save: aux/local-j-0"), "{}", unsaved.out);
     assert_eq!(std::fs::read_dir(dir.path().join("aux")).unwrap().count(), 1);
 }
 
@@ -199,7 +199,7 @@ fn threads_that_check_find_the_same() {
     let read = [&["--rw=read", "--bs=4k", "--verify=crc32c", "--size=64k"], &threads[..]].concat();
     let found = ours(dir.path(), &read).expect(1);
     assert_eq!(found.err.matches("verify failed at file data").count(), 3, "{}", found.err);
-    assert!(found.err.contains("first: data, offset 4096, 4096 bytes"), "{}", found.err);
+    assert!(found.out.contains("first: data, offset 4096, 4096 bytes"), "{}", found.out);
 }
 
 #[test]

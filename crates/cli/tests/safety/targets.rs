@@ -99,7 +99,7 @@ impl Case {
         self.is_refused("run", &[], &format!("carries the signature of {what} at byte "));
         let ran = self.is_written("fio", &[]);
         let words = format!("is overwritten although it carries the signature of {what}");
-        assert!(ran.err.contains(&words), "{}", ran.err);
+        assert!(ran.out.contains(&words), "{}", ran.out);
     }
 }
 
@@ -183,7 +183,7 @@ fn mounted_filesystems() {
     case.is_refused("run", &["--allow_mounted_write=1"], "is mounted at ");
     case.is_refused("fio", &[], "set allow_mounted_write=1");
     let ran = case.is_written("fio", &["--allow_mounted_write=1"]);
-    assert!(ran.err.contains("is overwritten although it is mounted at "), "{}", ran.err);
+    assert!(ran.out.contains("is overwritten although it is mounted at "), "{}", ran.out);
     case.is_written("run", &[&format!("--allow-destroy={}", case.device.device)]);
     drop(mounted);
 }

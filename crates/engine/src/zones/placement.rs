@@ -70,7 +70,8 @@ pub(super) struct ZonePlacer {
 /// A sequential pass of writes, beside what other workers write in the same zones.
 #[derive(Debug, Default)]
 struct WritePass {
-    /// The room of each zone when the pass began. Empty before its first write.
+    /// Bytes that the pass writes in each zone if nobody else writes there. Empty before the first
+    /// write of a pass that follows another one.
     rooms: Vec<u64>,
     /// Bytes written in the current zone.
     in_zone: u64,
@@ -81,15 +82,25 @@ struct WritePass {
 }
 
 impl WritePass {
-    /// Begins at the first write. A full zone will be reset, and so has room for all it holds.
+    /// The first pass. It is made before any worker starts: what others write meanwhile must not look
+    /// like what was there before. A full zone will be reset, and so has room for all it holds.
+    fn first(zones: &[Zone], usable: impl Fn(u64) -> u64) -> WritePass {
+        let room = |zone: &Zone| match usable(zone.room()) {
+            _ if !zone.sequential || !zone.writable => 0,
+            0 => usable(zone.limit - zone.start),
+            room => room,
+        };
+        WritePass { rooms: zones.iter().map(room).collect(), ..WritePass::default() }
+    }
+
+    /// Begins a pass that follows another one at its first write. The one before has filled the zones.
     fn begin(&mut self, zones: &[Zone], usable: impl Fn(u64) -> u64) {
         if self.rooms.is_empty() {
-            let room = |zone: &Zone| match usable(zone.room()) {
-                _ if !zone.sequential || !zone.writable => 0,
-                0 => usable(zone.limit - zone.start),
-                room => room,
+            let whole = |zone: &Zone| match zone.sequential && zone.writable {
+                true => usable(zone.limit - zone.start),
+                false => 0,
             };
-            self.rooms = zones.iter().map(room).collect();
+            self.rooms = zones.iter().map(whole).collect();
         }
     }
 
@@ -99,6 +110,11 @@ impl WritePass {
             true => self.owed = self.owed.saturating_sub(length),
             false => self.in_zone += length,
         }
+    }
+
+    /// The pass has started over and written all that it owed.
+    fn has_caught_up(&self) -> bool {
+        self.starts_over && self.owed == 0
     }
 
     /// The pass leaves a zone.
@@ -122,6 +138,8 @@ impl ZonePlacer {
         let last = region.end.max(region.start + 1) - 1;
         let zones = state.index(region.start)..state.index(last) + 1;
         let filled = if plan.fills_once { zones.len() } else { 0 };
+        let of_region = &state.zones[zones.start as usize..zones.end as usize];
+        let pass = WritePass::first(of_region, usable(plan.write_remainder, min));
         ZonePlacer {
             zones,
             next: [region.start; 3],
@@ -140,7 +158,7 @@ impl ZonePlacer {
             fills_once: plan.fills_once,
             filled: vec![false; filled],
             is_filled: false,
-            pass: WritePass::default(),
+            pass,
         }
     }
 
@@ -284,7 +302,7 @@ impl ZonePlacer {
         if !self.random {
             self.begin_pass(state);
         }
-        if self.is_filled {
+        if self.is_filled || (self.skip == 0 && self.pass.has_caught_up()) {
             return Placement::Skip;
         }
         let Some(wanted) = self.wanted(state, op, direction) else { return Placement::Skip };
@@ -335,21 +353,16 @@ impl ZonePlacer {
         placed(op, offset, length)
     }
 
-    /// Bytes of `room` that can be written: without `write_remainder`, nothing below the smallest block.
+    /// Bytes of `room` that can be written.
     fn usable(&self, room: u64) -> u64 {
-        match self.write_remainder {
-            true => room,
-            false => self.whole_blocks(room),
-        }
+        usable(self.write_remainder, self.min)(room)
     }
 
     /// Begins a sequential pass at its first write, and starts over at the end of the region if it owes
     /// writes.
     fn begin_pass(&mut self, state: &ZoneStates) {
-        let (min, write_remainder) = (self.min.max(1), self.write_remainder);
-        let usable = |room: u64| if write_remainder { room } else { room - room % min };
         let zones = &state.zones[self.zones.start as usize..self.zones.end as usize];
-        self.pass.begin(zones, usable);
+        self.pass.begin(zones, usable(self.write_remainder, self.min));
         // Oracle: what `zoneskip` leaves out of the pass is written in the zones from the start on.
         let is_short = self.pass.owed > 0 || self.skip > 0;
         if self.next[1] >= self.region.end && is_short {
@@ -466,6 +479,12 @@ impl ZonePlacer {
     fn whole_blocks(&self, length: u64) -> u64 {
         length - length % self.min.max(1)
     }
+}
+
+/// The bytes of a room that can be written: without `write_remainder`, whole blocks of at least `min`.
+fn usable(write_remainder: bool, min: u64) -> impl Fn(u64) -> u64 {
+    let block = if write_remainder { 1 } else { min.max(1) };
+    move |room| room - room % block
 }
 
 fn placed(op: &Op, offset: u64, length: u64) -> Placement {

@@ -186,6 +186,41 @@ fn a_job_writes_its_amount_or_each_zone_once() {
     assert_eq!(run(&worker, &Device::new(), 8).len(), 48);
 }
 
+/// What two workers on the same zones write, in KiB. The first one writes so many blocks before the
+/// second one begins; then they take turns.
+fn written_by_two(worker: &Worker, blocks_before: usize) -> [u64; 2] {
+    let device = Device::new();
+    let targets = targets(&device);
+    let mut works = [work(worker, &targets), work(worker, &targets)];
+    let (mut written, mut is_running) = ([0, 0], [true, true]);
+    let mut turns = std::iter::repeat_n(0, blocks_before).chain([1, 0].into_iter().cycle());
+    while is_running.contains(&true) {
+        let turn = turns.next().unwrap();
+        match works[turn].next() {
+            Next::Io(op) => {
+                device.write(&op);
+                works[turn].completed(&op, op.length);
+                written[turn] += op.length / K;
+            }
+            Next::End => is_running[turn] = false,
+            _ => {}
+        }
+    }
+    written
+}
+
+#[test]
+fn workers_on_the_same_zones_write_as_much_as_alone_whoever_begins() {
+    for loops in [1, 3] {
+        let mut worker = worker(ReadWrite::Write, 16 * K, 0..4);
+        worker.stop.loops = loops;
+        for blocks_before in 0..=12 {
+            let each = loops * 4 * CAPACITY / K;
+            assert_eq!(written_by_two(&worker, blocks_before), [each; 2], "{blocks_before}");
+        }
+    }
+}
+
 #[test]
 fn random_writes_keep_to_pointers_and_limits() {
     for limit in [1, 2, 3, 0] {

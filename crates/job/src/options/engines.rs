@@ -270,7 +270,7 @@ pub(super) const LOCAL: &[OptionDef] = rows! {
     /// For namespaces that keep metadata apart; for io_uring_cmd. Needed unless the device makes and
     /// checks all of it (pi_act=1).
     "md_per_io_size" => int(Engine, 0, 1 << 30)
-        .for_engines(URINGS)
+        .for_engines(SUBMITTERS)
         .default("0")
         .sets(field!(queue.options.nvme.metadata_bytes)),
 
@@ -278,7 +278,7 @@ pub(super) const LOCAL: &[OptionDef] = rows! {
     ///
     /// With 0 the host makes and checks it; for io_uring_cmd.
     "pi_act" => boolean(Engine)
-        .for_engines(URINGS)
+        .for_engines(SUBMITTERS)
         .default("1")
         .sets(field!(queue.options.nvme.pi_act))
         .recorded(),
@@ -286,7 +286,7 @@ pub(super) const LOCAL: &[OptionDef] = rows! {
     /// Which protection information is checked
     ///
     /// A list of GUARD, REFTAG and APPTAG; for io_uring_cmd.
-    "pi_chk" => text(Engine).for_engines(URINGS).sets_with(|job, v| {
+    "pi_chk" => text(Engine).for_engines(SUBMITTERS).sets_with(|job, v| {
         job.queue.options.nvme.checks = ProtectionChecks::parse(v.text())?;
         Ok(())
     }),
@@ -295,7 +295,7 @@ pub(super) const LOCAL: &[OptionDef] = rows! {
     ///
     /// Used with pi_chk=APPTAG.
     "apptag" => int(Engine, 0, 0xffff)
-        .for_engines(URINGS)
+        .for_engines(SUBMITTERS)
         .default("0x1234")
         .sets(field!(queue.options.nvme.tag)),
 
@@ -303,7 +303,7 @@ pub(super) const LOCAL: &[OptionDef] = rows! {
     ///
     /// Used with pi_chk=APPTAG.
     "apptag_mask" => int(Engine, 0, 0xffff)
-        .for_engines(URINGS)
+        .for_engines(SUBMITTERS)
         .default("0xffff")
         .sets(field!(queue.options.nvme.tag_mask)),
 

@@ -86,6 +86,18 @@ fn extremes_of_a_merged_unit_come_from_aligned_intervals() {
 }
 
 #[test]
+fn bandwidth_and_iops_have_periods_of_their_own() {
+    let mut job = reader(1, 0, 0, 4, 100, 1000);
+    job.intervals[0].ios[Direction::Read] = 0;
+    job.intervals[0].bytes[Direction::Read] = 0;
+    job.show.bandwidth_period = Nanos(2 * SECOND);
+    let judged = judge_jobs(vec![job]);
+    let read = &judged.units[0].directions[Direction::Read];
+    assert_eq!((read.bandwidth.samples, read.bandwidth.min), (2, 204_800.0));
+    assert_eq!((read.iops_series.samples, read.iops_series.min), (4, 0.0));
+}
+
+#[test]
 fn intervals_of_two_workers_that_took_turns_are_one_sample() {
     let part_of = |mut job: JobRecord, start: u64, length: u64| {
         (job.intervals[0].start, job.intervals[0].length) = (Nanos(start), Nanos(length));

@@ -3,7 +3,7 @@
 use super::window::per_second;
 use crate::stats::{mean, variance};
 use record::human::time;
-use record::{Direction, JobRecord};
+use record::{Direction, JobRecord, Nanos, Show};
 use std::collections::BTreeMap;
 
 /// Extremes, mean and deviation of a rate over whole intervals.
@@ -74,7 +74,16 @@ impl Slot {
 /// over a sliver of time says nothing. A worker idle in a direction takes part with its empty
 /// intervals.
 pub(crate) fn slots(jobs: &[&JobRecord], directions: &[Direction]) -> Vec<Slot> {
-    let step = jobs.iter().map(|job| job.interval_step.0).max().unwrap_or(0);
+    slots_of_length(jobs, directions, step(jobs))
+}
+
+/// The step of the intervals of all of them.
+fn step(jobs: &[&JobRecord]) -> u64 {
+    jobs.iter().map(|job| job.interval_step.0).max().unwrap_or(0)
+}
+
+/// The same slots, each of `step` nanoseconds: as long as an interval, or several together.
+fn slots_of_length(jobs: &[&JobRecord], directions: &[Direction], step: u64) -> Vec<Slot> {
     if step == 0 {
         return Vec::new();
     }
@@ -97,7 +106,7 @@ pub(crate) fn slots(jobs: &[&JobRecord], directions: &[Direction]) -> Vec<Slot> 
 /// Why the course of workers over time says nothing, where they have fewer than two whole slots: what
 /// it takes.
 pub(crate) fn too_few(jobs: &[&JobRecord]) -> String {
-    let step = jobs.iter().map(|job| job.interval_step.0).max().unwrap_or(0) as f64;
+    let step = step(jobs) as f64;
     // Slots are aligned to the run, so a window may begin and end within one.
     format!(
         "too short: two whole intervals of {} are needed; run for {} or longer",
@@ -106,19 +115,24 @@ pub(crate) fn too_few(jobs: &[&JobRecord]) -> String {
     )
 }
 
-/// (bandwidth in bytes a second, IOPS) of all workers together in the given directions, over
-/// their [`slots`].
+/// (bandwidth in bytes a second, IOPS) of all workers together in the given directions, over whole
+/// slots of the periods that the jobs ask for.
 pub(super) fn measure(jobs: &[&JobRecord], directions: &[Direction]) -> (SeriesStats, SeriesStats) {
     // A worker without I/O of these kinds has no part in them, however long it ran.
     let active: Vec<&JobRecord> =
         jobs.iter().copied().filter(|job| active(job, directions)).collect();
-    let whole = slots(&active, directions);
-    let rates = |amount: fn(&Slot) -> u64| -> Vec<f64> {
-        whole.iter().map(|slot| per_second(amount(slot), slot.length)).collect()
+    let step = step(&active);
+    let rates = |period: fn(&Show) -> Nanos, amount: fn(&Slot) -> u64| {
+        let longest = active.iter().map(|job| period(&job.show).0).max().unwrap_or(0);
+        // Intervals cannot be divided.
+        let intervals = longest.checked_div(step).unwrap_or(0).max(1);
+        let whole = slots_of_length(&active, directions, intervals * step);
+        let rates = whole.iter().map(|slot| per_second(amount(slot), slot.length));
+        SeriesStats::from_rates(&rates.collect::<Vec<f64>>())
     };
     (
-        SeriesStats::from_rates(&rates(|slot| slot.bytes)),
-        SeriesStats::from_rates(&rates(|slot| slot.ios)),
+        rates(|show| show.bandwidth_period, |slot| slot.bytes),
+        rates(|show| show.iops_period, |slot| slot.ios),
     )
 }
 

@@ -69,18 +69,18 @@ impl RunRequest<'_> {
         self.invocation.formats.contains(&Format::Normal)
     }
 
-    /// Where remarks go. Programs that read fio's JSON or use `--output` often take text on standard
-    /// error for a failure, or read it together with the report (fio's own regression tests and kubestr
-    /// do). JSON has fields for remarks. In a text file they follow the report, as fio's do. Terse lines
-    /// are read by line number, so no remark is added.
+    /// Where remarks go. Programs that start fio take text on standard error for a failure, or read it
+    /// together with the report (fio's own regression tests and kubestr do), and a busy machine is enough
+    /// for a remark. JSON has fields for remarks. Text has them around the report, as fio's own notes are.
+    /// Terse lines are read by line number, so no remark is added to them.
     pub fn remarks(&self) -> Remarks {
         let formats = &self.invocation.formats;
         let is_text = formats.iter().all(|format| *format == Format::Normal);
         match (self.as_fio(), self.invocation.output.is_some()) {
             (false, _) => Remarks::Stderr,
             (true, _) if formats.iter().any(|format| format.is_json()) => Remarks::InReport,
+            (true, _) if is_text => Remarks::Output,
             (true, false) => Remarks::Stderr,
-            (true, true) if is_text => Remarks::Output,
             (true, true) => Remarks::InReport,
         }
     }

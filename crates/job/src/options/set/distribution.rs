@@ -11,7 +11,7 @@ use record::PerDirection;
 /// Most zones of a distribution, as in fio.
 const MOST_ZONES: usize = 256;
 /// The parameter of a distribution if only its name is given, as in fio.
-const THETA: f64 = 1.2;
+const THETA: f64 = 1.1;
 const POWER: f64 = 0.2;
 const DEVIATION: f64 = 0.0;
 
@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn names_alone_have_fio_s_parameters() {
         assert_eq!(read("random"), Distribution::Uniform);
-        assert_eq!(read("zipf"), Distribution::Zipf { theta: 1.2, center: None });
+        assert_eq!(read("zipf"), Distribution::Zipf { theta: 1.1, center: None });
         assert_eq!(read("pareto"), Distribution::Pareto { power: 0.2, center: None });
         assert_eq!(read("normal"), Distribution::Normal { deviation: 0.0, center: None });
     }
