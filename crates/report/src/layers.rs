@@ -187,8 +187,7 @@ mod tests {
     use judge::{IoLayer, LayerRow, OtherUse};
     use record::{Bytes, Direction, Nanos, OtherRequests};
 
-    #[test]
-    fn layers_are_rows_of_a_table() {
+    fn judged() -> LayersJudged {
         let row = |layer, mean_ns, percentiles_ns, share| LayerRow {
             layer,
             mean_ns,
@@ -219,7 +218,7 @@ mod tests {
             device_time: Nanos(1_500_000),
             ..OtherRequests::default()
         };
-        let layers = LayersJudged {
+        LayersJudged {
             tables: vec![table],
             others: vec![OtherUse { requests, device_share: 0.25 }],
             gaps: vec!["3 requests had no known start.".into()],
@@ -231,8 +230,12 @@ mod tests {
             }],
             cost_ns: Some(410.0),
             ..LayersJudged::default()
-        };
-        let brief = LayersJudged { is_default: true, ..layers.clone() };
+        }
+    }
+
+    #[test]
+    fn layers_that_nobody_asked_for_are_a_line() {
+        let brief = LayersJudged { is_default: true, ..judged() };
         let brief = super::text(&brief, &Style::default(), false);
         let brief = brief.split_whitespace().collect::<Vec<_>>().join(" ");
         assert_eq!(
@@ -240,7 +243,11 @@ mod tests {
             "Layers of oltp: read on nvme0n1: mean latency with submission 100 µs: device 81 %, outside 19 \
              %."
         );
-        let text = super::text(&layers, &Style::default(), true);
+    }
+
+    #[test]
+    fn layers_are_rows_of_a_table() {
+        let text = super::text(&judged(), &Style::default(), true);
         let rows = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
         let expected = [
             "Layers of oltp: read on nvme0n1",

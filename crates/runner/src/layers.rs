@@ -5,6 +5,7 @@ mod history;
 mod rate;
 
 pub(crate) use history::HistoryReader;
+use history::TimedPaths;
 
 use engine::Watcher;
 use host::Host;
@@ -197,7 +198,7 @@ impl LayerTimer {
     /// Reads the times over the run until the reader is given to [`Self::finish`]; `None` if there can be
     /// no thread.
     pub fn follow(self: &Arc<Self>, origin: Instant, watcher: Watcher) -> Option<HistoryReader> {
-        HistoryReader::start(Arc::clone(self), origin, watcher)
+        HistoryReader::start(Followed { timer: Arc::clone(self), watcher }, origin)
     }
 
     /// Sums of the I/Os so far.
@@ -294,6 +295,26 @@ impl LayerTimer {
             ..requests
         };
         others.into_iter().map(named).collect()
+    }
+}
+
+/// A timer whose times are read over the run.
+struct Followed {
+    timer: Arc<LayerTimer>,
+    watcher: Watcher,
+}
+
+impl TimedPaths for Followed {
+    fn is_decided(&self) -> bool {
+        self.timer.is_decided(&self.watcher)
+    }
+
+    fn paths(&self) -> Vec<Path> {
+        self.timer.paths()
+    }
+
+    fn cost_ns(&self) -> Option<f64> {
+        self.timer.cost_ns()
     }
 }
 

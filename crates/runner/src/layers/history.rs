@@ -1,10 +1,7 @@
 //! The times in each layer over the time of a run, from the kernel's histograms of each second.
 
-use super::LayerTimer;
-use engine::Watcher;
 use layers::Path;
 use record::{Direction, LatencyHistory, Nanos, PerDirection};
-use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -80,6 +77,16 @@ impl LayerHistory {
     }
 }
 
+/// What is read.
+pub(super) trait TimedPaths: Send + 'static {
+    /// Whether it is known that I/Os are timed, or that they never will be.
+    fn is_decided(&self) -> bool;
+    /// The I/Os so far.
+    fn paths(&self) -> Vec<Path>;
+    /// What timing costs each I/O in nanoseconds; `None` if that is not known.
+    fn cost_ns(&self) -> Option<f64>;
+}
+
 /// Reads the histograms in a thread of its own.
 pub(crate) struct HistoryReader {
     /// Dropping it ends the thread.
@@ -90,22 +97,17 @@ pub(crate) struct HistoryReader {
 impl HistoryReader {
     /// Reads times at whole seconds after `origin`, from when on I/Os are timed; `None` if there can be no
     /// thread.
-    pub(super) fn start(
-        timer: Arc<LayerTimer>,
-        origin: Instant,
-        watcher: Watcher,
-    ) -> Option<HistoryReader> {
+    pub(super) fn start(timed: impl TimedPaths, origin: Instant) -> Option<HistoryReader> {
         let (stop, stopped) = mpsc::channel::<()>();
         let read = move || {
             let (mut history, mut cost) = (LayerHistory::default(), None);
             let step = Duration::from_nanos(STEP.0);
             let mut spent = Duration::ZERO;
-            while !timer.is_decided(&watcher) {
+            while !timed.is_decided() {
                 if stopped.recv_timeout(UNDECIDED) != Err(RecvTimeoutError::Timeout) {
                     return (history, cost);
                 }
             }
-            drop(watcher);
             history.read = Nanos(origin.elapsed().as_nanos() as u64);
             loop {
                 let wait = (spent * SHARE).max(step);
@@ -116,9 +118,9 @@ impl HistoryReader {
                     return (history, cost);
                 }
                 let began = Instant::now();
-                history.add(&timer.paths(), Nanos(origin.elapsed().as_nanos() as u64));
+                history.add(&timed.paths(), Nanos(origin.elapsed().as_nanos() as u64));
                 spent = began.elapsed();
-                cost = cost.or_else(|| timer.cost_ns());
+                cost = cost.or_else(|| timed.cost_ns());
             }
         };
         let thread = std::thread::Builder::new().name("layers".into()).spawn(read).ok()?;
