@@ -372,12 +372,12 @@ fn a_rank_that_dies_at_any_moment_hangs_nobody() {
             assert_sum_of(&sum, ran.into_iter());
         }
     };
-    let cases: Vec<_> = (0..50).map(|_| lose()).collect();
-    std::thread::scope(|scope| {
-        for case in cases {
-            scope.spawn(case);
-        }
-    });
+    // Side by side, because each waits for the lost rank; but so few that a rank which only waits for a CPU is
+    // not taken for lost.
+    for _ in 0..2 {
+        let cases: Vec<_> = (0..25).map(|_| lose()).collect();
+        std::thread::scope(|scope| cases.into_iter().for_each(|case| _ = scope.spawn(case)));
+    }
 }
 
 #[test]

@@ -230,7 +230,7 @@ pub const OPTIONS: &[ProgramOption] = options! {
         .value("NUMBER").ours(),
     /// Sample which code uses the CPUs, of servers on this machine too
     "cpu-profile" => switch!(cpu_profile).ours().sent(),
-    /// Time each layer of the I/Os with BPF: full, no, or auto, where it costs little
+    /// Time layers of I/Os with BPF: full, no or auto (if it costs little)
     "layers" => set(layers).maybe("WHEN").ours().sent(),
     /// Show every note with its cause and cure
     "verbose" => switch!(verbose).ours(),

@@ -132,7 +132,7 @@ enum {
 	GOT = 64,
 	// It is counted in foreign_in_device.
 	FOREIGN = 128,
-	// Requests of others were in the device when the driver got it.
+	// Requests of other processes were in the device when the driver got it.
 	BESIDE = 256,
 };
 
@@ -300,7 +300,8 @@ struct {
 	FIELD_TYPE(value, struct other);
 } MAP(others);
 
-// Requests of others that are in each device.
+// Requests of other processes that are in each device. Those of the kernel's threads are not counted: they may
+// work for the run, as its journal does.
 struct {
 	FIELD_NUMBER(type, MAP_ARRAY);
 	FIELD_NUMBER(max_entries, DEVICES_MAX);
@@ -644,7 +645,7 @@ int rq_issue(u64 *context)
 	if (io->cell != NOT_OURS) {
 		if (*foreign)
 			io->flags |= BESIDE;
-	} else if (!(io->flags & (OWN | FOREIGN))) {
+	} else if (io->owner.process && !(io->flags & (OWN | FOREIGN))) {
 		__sync_fetch_and_add(foreign, 1);
 		io->flags |= FOREIGN;
 	}

@@ -12,6 +12,8 @@ const NOTE: (f64, f64) = (0.02, MIB);
 const WARNING: (f64, f64) = (0.05, 4.0 * MIB);
 /// Fewest foreign bytes: any system moves less than this now and then, also in a short run.
 const BYTES_MIN: u64 = 1 << 20;
+/// Fewer I/Os that met others may have been slow by chance.
+const MET_MIN: u64 = 30;
 /// Neighbours named.
 const NAMED: usize = 3;
 /// Threads of the kernel, which work for others: for us as well, below a loop device.
@@ -68,7 +70,7 @@ impl DelayByOthers {
         }
         let layers = layers(case.record)?;
         let delays = layers.tables.iter().filter_map(|table| {
-            let beside = table.beside_others.clone()?;
+            let beside = table.beside_others.clone().filter(|beside| beside.ios >= MET_MIN)?;
             let is_process = |other: &&OtherUse| {
                 let requests = &other.requests;
                 requests.device == table.device && !requests.own && requests.pid > 0

@@ -73,7 +73,7 @@ fn layer_table(table: &LayerTable) -> Markup {
                             }
                             td class="number" {
                                 (percent(row.share))
-                                span class="bar" style={ "width:" (format!("{:.1}", row.share.min(1.0) * 8.0)) "em" } {}
+                                (share_bar(row.share))
                             }
                             td { (row.layer.meaning()) }
                         }
@@ -129,7 +129,6 @@ fn at_percentiles(table: &LayerTable) -> Markup {
 fn at_percentile(at: &LayersAt, layers: &[IoLayer]) -> Markup {
     let time_in =
         |layer: &IoLayer| at.times_ns.iter().find(|(name, _)| name == layer).map(|it| it.1);
-    let width = |time: &f64| format!("width:{:.1}%", time / at.total_ns() * 100.0);
     html! {
         tr {
             th scope="row" { "p" (at.percentile) }
@@ -138,9 +137,39 @@ fn at_percentile(at: &LayersAt, layers: &[IoLayer]) -> Markup {
                 td class="number" { @if let Some(took) = time_in(layer) { (time(took)) } }
             }
             td {
-                span class="stack" {
-                    @for (layer, took) in &at.times_ns { span class=(layer.name()) style=(width(took)) {} }
-                }
+                (stack(at))
+            }
+        }
+    }
+}
+
+/// A bar whose length is a share. A drawing, because a page of the server allows no styles of elements.
+fn share_bar(share: f64) -> Markup {
+    let width = format!("{:.1}", share.clamp(0.0, 1.0) * 100.0);
+    html! {
+        svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" role="img"
+            aria-label=(percent(share)) {
+            rect width=(width) height="10" {}
+        }
+    }
+}
+
+/// The times in the layers as parts of a bar.
+fn stack(at: &LayersAt) -> Markup {
+    let share = |time: f64| time / at.total_ns() * 100.0;
+    let mut parts = Vec::new();
+    let mut start = 0.0;
+    for (layer, time) in &at.times_ns {
+        parts.push((layer.name(), start, share(*time)));
+        start += share(*time);
+    }
+    let words: Vec<String> =
+        parts.iter().map(|(name, _, width)| format!("{name} {width:.0} %")).collect();
+    html! {
+        svg class="stack" viewBox="0 0 100 10" preserveAspectRatio="none" role="img"
+            aria-label=(words.join(", ")) {
+            @for (name, start, width) in &parts {
+                rect class=(name) x=(format!("{start:.1}")) width=(format!("{width:.1}")) height="10" {}
             }
         }
     }
