@@ -7,6 +7,8 @@ use std::time::Instant;
 const CPU_SHARE: f64 = 0.05;
 /// … and in ticks of 10 ms, which is how exactly the kernel counts.
 const CPU_TICKS: u64 = 3;
+/// CPU time that the hypervisor took that disturbs a run, as a share of all CPUs' time.
+const STOLEN_SHARE: f64 = 0.05;
 /// Bytes that other programs moved on the disk that disturb a run, as a share of all …
 const DISK_SHARE: f64 = 0.03;
 /// … and in bytes: file systems write some of their own.
@@ -18,6 +20,8 @@ pub struct Usage {
     /// Ticks in user mode: the kernel's own threads have none.
     user: u64,
     own_user: u64,
+    /// Ticks that the hypervisor took.
+    stolen: u64,
     /// Bytes moved by real disks.
     disk: u64,
     own_disk: u64,
@@ -28,8 +32,9 @@ impl Usage {
     pub fn now() -> Usage {
         Usage {
             at: Instant::now(),
-            user: user_ticks().unwrap_or(0),
+            user: cpu_ticks(0).unwrap_or(0) + cpu_ticks(1).unwrap_or(0),
             own_user: own_user_ticks().unwrap_or(0),
+            stolen: cpu_ticks(7).unwrap_or(0),
             disk: disk_bytes(),
             own_disk: own_disk_bytes(),
         }
@@ -43,6 +48,11 @@ impl Usage {
         if ticks > CPU_TICKS && ticks as f64 > CPU_SHARE * all_ticks {
             return Some(format!("other programs used {ticks} ticks of CPU time"));
         }
+        let stolen = now.stolen - self.stolen;
+        let cpus = std::thread::available_parallelism().map_or(1, usize::from) as f64;
+        if stolen > CPU_TICKS && stolen as f64 > STOLEN_SHARE * all_ticks * cpus {
+            return Some(format!("the hypervisor took {stolen} ticks of CPU time"));
+        }
         let moved = now.disk - self.disk;
         let others = moved.saturating_sub(now.own_disk - self.own_disk);
         (others > DISK_BYTES && others as f64 > DISK_SHARE * moved as f64)
@@ -50,11 +60,11 @@ impl Usage {
     }
 }
 
-/// Ticks of all CPUs in user mode, normal and of low priority: the first two fields of the first line.
-fn user_ticks() -> Option<u64> {
+/// Ticks of all CPUs by the field of the first line: 0 and 1 are user mode, normal and of low priority, 7 is what
+/// the hypervisor took.
+fn cpu_ticks(field: usize) -> Option<u64> {
     let text = fs::read_to_string("/proc/stat").ok()?;
-    let mut fields = text.lines().next()?.split_whitespace().skip(1).map(str::parse::<u64>);
-    Some(fields.next()?.ok()? + fields.next()?.ok()?)
+    text.lines().next()?.split_whitespace().nth(field + 1)?.parse().ok()
 }
 
 /// Ticks in user mode of this process and of its children that have ended: the 14th and 16th field.

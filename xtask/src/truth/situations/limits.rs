@@ -12,7 +12,7 @@ pub const ALL: &[Situation] = &[
         what: "a control group limits the IOPS of the device",
         limits: &["throttle"],
         must: &["virtual-device"],
-        may: &["overlapping-jobs", "repeated-offsets", "not-steady"],
+        may: &["overlapping-jobs", "repeated-offsets", "not-steady", "depth-beyond-knee"],
         make: |stage| {
             let limit = spread(&mut stage.seeded, 50, 2_000);
             throttled(stage, "iops", limit)

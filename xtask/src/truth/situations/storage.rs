@@ -111,6 +111,8 @@ pub const ALL: &[Situation] = &[
         make: |stage| {
             let mut shape = stage.shape(WRITES);
             (shape.jobs, shape.size) = (1, shape.size.min(256 << 20));
+            // Small sequential writes, of which the kernel makes large ones, are limited by their number.
+            shape.block = shape.block.max(32 << 10);
             let path = stage.directory.join("untouched");
             let _ = std::fs::remove_file(&path);
             let file = format!("--filename={}", path.display());
@@ -126,7 +128,6 @@ pub const ALL: &[Situation] = &[
         make: |stage| {
             let mut shape = stage.shape(WRITES);
             (shape.jobs, shape.size) = (1, shape.size.min(256 << 20));
-            // Small sequential writes, of which the kernel makes large ones, are limited by their number.
             shape.block = shape.block.max(32 << 10);
             let path = stage.directory.join("touched");
             let _ = std::fs::remove_file(&path);
