@@ -85,7 +85,7 @@ impl BesideOthers {
     }
 }
 
-/// The disk below another one on which most of the slow I/Os were.
+/// The member disk of an array (md, dm) on which most of the slow I/Os were.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SlowMember {
     /// Its kernel name.
@@ -356,17 +356,13 @@ pub fn layers(record: &RunRecord) -> Option<LayersJudged> {
     let layers = record.evidence.layers.as_ref()?;
     let seconds =
         record.jobs.iter().map(|job| job.ended.0).max().unwrap_or_default().div_ceil(SECOND);
-    let others = layers.others.iter().map(|other| OtherUse {
-        requests: other.clone(),
-        device_share: device_share(layers, other),
-    });
     let tables = layers
         .paths
         .iter()
         .map(|path| LayerTable { slow_member: slow_member(path, layers), ..table(path, seconds) });
     Some(LayersJudged {
         tables: tables.collect(),
-        others: others.collect(),
+        others: layers.others.iter().map(|other| other_use(layers, other)).collect(),
         journals: layers.journals.clone(),
         gaps: gaps(layers),
         is_default: layers.is_default,
@@ -398,7 +394,7 @@ fn slow_member(path: &LayerPath, layers: &Layers) -> Option<SlowMember> {
 }
 
 /// I/Os that met others in the device.
-fn beside_others(path: &LayerPath) -> Option<BesideOthers> {
+pub(crate) fn beside_others(path: &LayerPath) -> Option<BesideOthers> {
     let count = path.ios + path.parts;
     let rest = path.device.sum.0.saturating_sub(path.beside_time.0) as f64;
     (path.beside > 0).then(|| BesideOthers {
@@ -407,6 +403,11 @@ fn beside_others(path: &LayerPath) -> Option<BesideOthers> {
         mean_ns: path.beside_time.0 as f64 / path.beside as f64,
         otherwise_ns: (count > path.beside).then(|| rest / (count - path.beside) as f64),
     })
+}
+
+/// The requests of others on a disk, with their share of the device.
+pub(crate) fn other_use(layers: &Layers, other: &OtherRequests) -> OtherUse {
+    OtherUse { requests: other.clone(), device_share: device_share(layers, other) }
 }
 
 fn device_share(layers: &Layers, other: &OtherRequests) -> f64 {

@@ -147,10 +147,10 @@ enum { CHAIN_MAX = 128 };
 enum { DEVICES_MAX = 64 };
 const volatile u32 own_tgid = 0;
 const volatile u32 devices_count = 1;
-// Not 0: the I/Os of every process are timed, as those of one group.
-const volatile u32 everyone = 0;
 // Their major and minor numbers.
 const volatile u64 devices[DEVICES_MAX] = {};
+// Not 0: the I/Os of every process are timed, as those of one group.
+const volatile u32 all_processes = 0;
 
 // Whose I/O it is, if it is none of the run's jobs.
 struct owner {
@@ -538,7 +538,7 @@ int bio_queue(u64 *context)
 	u64 queued = now_ns(), thread = current_pid_tgid();
 	u32 opf = bio->bi_opf, bytes = bio->bi_iter.bi_size;
 	u32 cell = NOT_OURS, flags = 0;
-	if (everyone) {
+	if (all_processes) {
 		cell = device * DIRECTIONS + direction(opf, bytes);
 		flags = thread >> 32 == own_tgid ? OWN : 0;
 	} else if (thread >> 32 == own_tgid) {
@@ -570,7 +570,7 @@ int bio_queue(u64 *context)
 	io->cell = cell;
 	io->device = device;
 	io->flags = flags;
-	if (cell == NOT_OURS || everyone)
+	if (cell == NOT_OURS || all_processes)
 		set_owner(io, bio, task);
 	return 0;
 }
@@ -822,7 +822,7 @@ __attribute__((noinline)) int finish(struct io *io, u64 inserted, u64 issued, u6
 	} else {
 		if (io->cell != NOT_OURS)
 			add_ours(io, inserted, issued, now);
-		if (io->cell == NOT_OURS || everyone)
+		if (io->cell == NOT_OURS || all_processes)
 			add_other(io, between(issued, now));
 	}
 	leave_device(io);

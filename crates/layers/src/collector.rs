@@ -6,9 +6,10 @@ use aya::maps::{Array, HashMap, MapData, PerCpuArray};
 use aya::programs::BtfTracePoint;
 use aya::sys::{Stats, enable_stats};
 use aya::{Btf, Ebpf, EbpfLoader, include_bytes_aligned};
-use record::{Bytes, Direction, JournalCommits, LayerPath, Nanos, OtherRequests};
+use record::{Bytes, Direction, JournalCommits, LayerPath, LayerSums, Nanos, OtherRequests};
 use rustix::time::{ClockId, clock_gettime};
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
@@ -73,17 +74,17 @@ pub struct WatchedDevice {
 pub struct Settings {
     /// The disks.
     pub devices: Vec<WatchedDevice>,
-    /// Whose I/Os are timed.
-    pub whose: Whose,
+    /// The processes whose I/Os are timed.
+    pub scope: Scope,
 }
 
-/// Whose I/Os are timed.
+/// The processes whose I/Os are timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Whose {
-    /// Those of so many groups of threads of this process ([`Collector::add_worker`]).
+pub enum Scope {
+    /// So many groups of threads of this process ([`Collector::add_worker`]).
     Groups(usize),
-    /// Those of every process, as one group. Each process is besides among the others.
-    Everyone,
+    /// Every process, all as one group. Each one is also among the others.
+    AllProcesses,
 }
 
 /// I/Os of a group.
@@ -106,6 +107,27 @@ pub struct Others {
     pub cgroup: u64,
     /// What was counted, without the cgroup's path.
     pub requests: OtherRequests,
+}
+
+impl Path {
+    /// Its sums, as those of this job.
+    pub fn into_sums(self, job: String) -> LayerSums {
+        let path = self.path;
+        LayerSums {
+            job,
+            spans: path.spans(),
+            device: path.device_name,
+            direction: path.direction,
+            ios: path.ios,
+        }
+    }
+}
+
+impl Others {
+    /// The requests with the path of their cgroup, of the paths by their numbers.
+    pub fn with_cgroup(self, paths: &BTreeMap<u64, String>) -> OtherRequests {
+        OtherRequests { cgroup: paths.get(&self.cgroup).cloned(), ..self.requests }
+    }
 }
 
 /// What the programs measured.
@@ -145,10 +167,10 @@ impl Collector {
     /// When the kernel does not allow that or lacks what they need.
     pub fn start(settings: Settings) -> Result<Collector, Unavailable> {
         Unavailable::check()?;
-        let Settings { devices, whose } = settings;
-        let (groups, everyone) = match whose {
-            Whose::Groups(groups) => (groups, 0_u32),
-            Whose::Everyone => (1, 1),
+        let Settings { devices, scope } = settings;
+        let (groups, all_processes) = match scope {
+            Scope::Groups(groups) => (groups, 0_u32),
+            Scope::AllProcesses => (1, 1),
         };
         if devices.is_empty() {
             return Err(Unavailable::NoDevice);
@@ -169,7 +191,7 @@ impl Collector {
         let mut ebpf = EbpfLoader::new()
             .btf(Some(&btf))
             .override_global("own_tgid", &std::process::id(), true)
-            .override_global("everyone", &everyone, true)
+            .override_global("all_processes", &all_processes, true)
             .override_global("devices_count", &(devices.len() as u32), true)
             .override_global("devices", &numbers, true)
             .map_max_entries("cells", cells)
@@ -374,7 +396,7 @@ mod tests {
         let disk = WatchedDevice { name: "sda".into(), number: "8:0".into() };
         let start = |count: usize| {
             let devices = vec![disk.clone(); count];
-            Collector::start(Settings { devices, whose: Whose::Everyone }).map(|_| ())
+            Collector::start(Settings { devices, scope: Scope::AllProcesses }).map(|_| ())
         };
         assert!(matches!(start(DEVICES_MAX + 1), Err(Unavailable::TooManyDevices(65))));
         assert!(matches!(start(0), Err(Unavailable::NoDevice)));

@@ -9,7 +9,7 @@ mod collector;
 mod unavailable;
 
 pub use collector::{
-    Collected, Collector, Others, Path, ProgramCost, Settings, WatchedDevice, Whose, measure_cost,
+    Collected, Collector, Others, Path, ProgramCost, Scope, Settings, WatchedDevice, measure_cost,
     monotonic_ns,
 };
 pub use unavailable::Unavailable;

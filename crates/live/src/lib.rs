@@ -12,6 +12,7 @@ pub mod feed;
 mod intervals;
 pub mod json;
 mod keys;
+mod layers;
 pub mod log;
 pub mod metrics;
 pub mod plain;

@@ -1,6 +1,6 @@
 //! Lines for a pipe with fixed columns: one line for each disk and interval.
 
-use crate::run::LayersNow;
+use crate::layers::LayersNow;
 use crate::{CpuShares, DiskRates, ProcessRates, Rates, Stack};
 use record::ArraySample;
 use std::fmt::Write;

@@ -1,7 +1,7 @@
 //! Rates from two samples.
 
 use crate::ApplicationRates;
-use crate::run::{LayersNow, layers_since};
+use crate::layers::{self, LayersNow};
 use record::{
     ArraySample, CpuSample, DiskSample, LayerSample, OtherRequests, PagingSample, PressureSample,
     Sample, SlowSample,
@@ -31,7 +31,8 @@ pub struct Rates {
     /// The watched application.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub application: Option<ApplicationRates>,
-    /// Where I/Os spent their time in the kernel, for each disk and direction, if it is timed.
+    /// Mean times of I/Os in each layer of the kernel, for each disk and direction; empty if layers are not
+    /// timed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub layers: Vec<LayersNow>,
     /// Processes with requests, if they are timed: the one with most time in the devices first.
@@ -194,7 +195,7 @@ impl Rates {
             arrays: later.slow.as_ref().map(|slow| slow.arrays.clone()).unwrap_or_default(),
             layers: later.layers.as_ref().map_or_else(Vec::new, |now| {
                 let before = earlier.layers.as_ref().map_or(&[][..], |before| &before.paths);
-                layers_since(before.iter(), now.paths.clone())
+                layers::since(before.iter(), now.paths.clone())
             }),
             processes: processes(earlier.layers.as_ref(), later.layers.as_ref(), seconds),
         })

@@ -5,19 +5,17 @@
 //! for curves.
 
 mod history;
-mod layers;
 mod moment_builder;
 pub mod plain;
 mod screen;
-pub(crate) mod view;
+mod view;
 
 pub use history::{Quantity, RunHistory};
-pub use layers::LayersNow;
-pub(crate) use layers::since as layers_since;
 pub use moment_builder::{MomentBuilder, RunObservation};
 pub use screen::RunScreen;
 pub use view::draw;
 
+pub use crate::layers::LayersNow;
 use crate::{Rates, Row, Stack};
 use record::{LayoutProgress, Message, PerDirection, RunRecord, Severity, WorkerState, named};
 use serde::{Deserialize, Serialize};

@@ -4,6 +4,7 @@
 pub(crate) mod cpu;
 pub(crate) mod curves;
 pub(crate) mod disks;
+pub(crate) mod layers;
 pub(crate) mod layout;
 mod machine;
 mod palette;
@@ -12,8 +13,7 @@ pub use palette::Palette;
 
 use self::layout::{draw_lines, title_and_footer, truncated};
 use crate::Screen;
-use crate::run::LayersNow;
-use crate::run::view::layers;
+use crate::layers::LayersNow;
 use ratatui::Frame;
 use ratatui::text::{Line, Span};
 

@@ -200,6 +200,17 @@ pub struct OtherRequests {
     pub device_time: Nanos,
 }
 
+impl OtherRequests {
+    /// "postgres 4711", "kworker", "fathom (own)".
+    pub fn label(&self) -> String {
+        match (self.own, self.pid) {
+            (true, _) => format!("{} (own)", self.name),
+            (false, 0) => self.name.clone(),
+            (false, pid) => format!("{} {pid}", self.name),
+        }
+    }
+}
+
 /// Sums of the times of I/Os on a disk in one direction: of a job since the end of its ramp, or of all
 /// processes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -24,7 +24,8 @@ pub(crate) fn section(record: &RunRecord, judged: &Judged, options: &RenderOptio
     if text.is_empty() { String::new() } else { format!("\n{text}\n") }
 }
 
-/// The tables, or one line for each where nobody asked for them. Ends with an empty line.
+/// The tables; one line for each job, disk and direction if they were timed by default. Ends with an empty
+/// line.
 fn text(layers: &LayersJudged, style: &Style, in_full: bool) -> String {
     if layers.is_default && !in_full {
         return in_brief(layers, style);
@@ -160,12 +161,7 @@ fn others(layers: &LayersJudged, style: &Style) -> String {
     let mut out = style.bold(&head) + "\n";
     for other in layers.others.iter().take(OTHERS) {
         let requests = &other.requests;
-        let name = printable(&requests.name);
-        let name = match (requests.own, requests.pid) {
-            (true, _) => format!("{name} (own)"),
-            (false, 0) => name,
-            (false, pid) => format!("{name} {pid}"),
-        };
+        let name = printable(&requests.label());
         out += &format!(
             "  {name:<16.16}{:<10}{:>12}{:>12}{:>14}{:>8}\n",
             requests.device,

@@ -11,7 +11,7 @@ use engine::Watcher;
 use host::Host;
 use job::LayerTiming;
 use layers::{
-    Collected, Collector, Others, Path, Settings, Unavailable, WatchedDevice, Whose, measure_cost,
+    Collected, Collector, Others, Path, Scope, Settings, Unavailable, WatchedDevice, measure_cost,
     monotonic_ns,
 };
 use plan::Plan;
@@ -109,7 +109,7 @@ impl LayerTimer {
         }
         let disks = devices.iter().map(|device| device.name.clone()).collect();
         let (mut groups, mut workers) = grouped(plan);
-        let timing = Collector::start(Settings { devices, whose: Whose::Groups(groups.len()) });
+        let timing = Collector::start(Settings { devices, scope: Scope::Groups(groups.len()) });
         let timing = timing.map(|collector| {
             if !collector.keeps_groups_apart(groups.len()) {
                 groups = vec![String::new()];
@@ -203,12 +203,9 @@ impl LayerTimer {
 
     /// Sums of the I/Os so far.
     pub fn so_far(&self) -> Vec<LayerSums> {
-        let sums = |Path { group, path, .. }: Path| LayerSums {
-            job: self.groups[group].clone(),
-            spans: path.spans(),
-            device: path.device_name,
-            direction: path.direction,
-            ios: path.ios,
+        let sums = |path: Path| {
+            let job = self.groups[path.group].clone();
+            path.into_sums(job)
         };
         self.paths().into_iter().map(sums).collect()
     }
@@ -290,11 +287,7 @@ impl LayerTimer {
     /// Requests of others with the paths of their cgroups.
     fn named(&self, others: Vec<Others>) -> Vec<OtherRequests> {
         let cgroups = if others.is_empty() { BTreeMap::new() } else { self.host.io_cgroups() };
-        let named = |Others { cgroup, requests }| OtherRequests {
-            cgroup: cgroups.get(&cgroup).cloned(),
-            ..requests
-        };
-        others.into_iter().map(named).collect()
+        others.into_iter().map(|other| other.with_cgroup(&cgroups)).collect()
     }
 }
 

@@ -127,10 +127,9 @@ pub(crate) fn measure(
     let disks = disk_results(&watched, &start.disks, &after);
     let mut evidence = host.evidence_after(start.evidence, &contents, &processes);
     let profile = start.profiler.map(|it| it.map(|it| it.finish(host, &evidence.servers)));
-    let asked = sampling.layers == LayerTiming::Full;
     let layers = layers.map(|timer| timer.finish(&outcome.jobs, origin, reader));
-    let layers = layers.map(|result| result.map_err(|reason| (reason, asked)));
-    outcome.messages.extend(add_observed(&mut evidence, profile, layers).into_iter().map(warning));
+    let refused = add_observed(&mut evidence, profile, layers, sampling.layers);
+    outcome.messages.extend(refused.into_iter().map(warning));
     evidence.health_after = health_after(host, facts);
     Ok(Measured { outcome, timeline, evidence, disks, started_unix_ms })
 }
@@ -181,12 +180,12 @@ fn at_phase_starts(
     })
 }
 
-/// Adds what the kernel observed to the evidence. Returns why it observed nothing, unless nobody asked for
-/// it: an error of layers has with it whether someone did.
+/// Adds what the kernel observed to the evidence. Returns why it did not observe what the user asked for.
 fn add_observed(
     evidence: &mut Evidence,
     profile: Option<std::io::Result<CpuProfile>>,
-    layers: Option<Result<Layers, (Unavailable, bool)>>,
+    layers: Option<Result<Layers, Unavailable>>,
+    timing: LayerTiming,
 ) -> Vec<String> {
     let mut refused = Vec::new();
     match profile.transpose() {
@@ -195,8 +194,10 @@ fn add_observed(
     }
     match layers.transpose() {
         Ok(layers) => evidence.layers = layers,
-        Err((reason, true)) => refused.push(format!("--layers: not timed: {reason}")),
-        Err((reason, false)) => evidence.layers_not_timed = Some(reason.to_string()),
+        Err(reason) if timing == LayerTiming::Full => {
+            refused.push(format!("--layers: not timed: {reason}"));
+        }
+        Err(reason) => evidence.layers_not_timed = Some(reason.to_string()),
     }
     refused
 }

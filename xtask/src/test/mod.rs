@@ -51,19 +51,19 @@ pub fn run(root: &Path, options: &Options) -> Result<u8> {
 
 /// The tests of the engines of Ceph, which need large packages.
 pub fn ceph(root: &Path) -> Result<u8> {
-    match packages::ensure_ceph()? {
-        0 => {
-            run_cargo(root, &["test", "-p", "fathom", "--test", "ceph", "--", "--include-ignored"])
-        }
-        code => Ok(code),
-    }
+    with_packages(root, packages::CEPH, "ceph")
 }
 
 /// The tests of ranks that Slurm starts, which need its daemons.
 pub fn slurm(root: &Path) -> Result<u8> {
-    match packages::ensure_slurm()? {
+    with_packages(root, packages::SLURM, "slurm")
+}
+
+/// A test program that other runs leave out, after the packages that it needs are there.
+fn with_packages(root: &Path, packages: &[packages::Package], program: &str) -> Result<u8> {
+    match packages::installed(packages)? {
         0 => {
-            run_cargo(root, &["test", "-p", "fathom", "--test", "slurm", "--", "--include-ignored"])
+            run_cargo(root, &["test", "-p", "fathom", "--test", program, "--", "--include-ignored"])
         }
         code => Ok(code),
     }

@@ -97,7 +97,7 @@ const NEEDED: &[Package] = &[
 ];
 
 /// What the tests of Ceph call, which are run by themselves because it is large.
-const CEPH: &[Package] = &[
+pub const CEPH: &[Package] = &[
     Package { name: "ceph-mon", program: "ceph-mon" },
     Package { name: "ceph-osd", program: "ceph-osd" },
     Package { name: "ceph-common", program: "rbd" },
@@ -106,23 +106,13 @@ const CEPH: &[Package] = &[
 
 /// What the tests of ranks that Slurm starts call. Its interface pmix opens a library by the name that only
 /// the package for developers has.
-const SLURM: &[Package] = &[
+pub const SLURM: &[Package] = &[
     Package { name: "slurm-wlm", program: "srun" },
     Package { name: "munge", program: "munged" },
     Package { name: "libpmix-dev", program: "/usr/lib/x86_64-linux-gnu/libpmix.so" },
     Package { name: "openmpi-bin", program: "mpirun.openmpi" },
     Package { name: "mpich", program: "mpirun.mpich" },
 ];
-
-/// [`ensure`] for the packages of Slurm.
-pub fn ensure_slurm() -> Result<u8> {
-    installed(SLURM)
-}
-
-/// [`ensure`] for the packages of Ceph.
-pub fn ensure_ceph() -> Result<u8> {
-    installed(CEPH)
-}
 
 /// Makes sure that every needed package is there: installs what is missing as root, else says what
 /// to run. Returns the exit code of the stage.

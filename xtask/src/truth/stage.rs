@@ -323,7 +323,7 @@ impl Stage {
         write_time(&self.directory.join("timed"), &["oflag=direct"])
     }
 
-    /// How long it takes to copy as much within memory.
+    /// How long it takes to write the same amount to a filesystem in memory.
     pub fn memory_write_time(&self) -> Result<Duration> {
         write_time(Path::new("/dev/shm/fathom-timed"), &[])
     }

@@ -43,6 +43,13 @@ pub struct Ran {
     pub err: String,
 }
 
+/// The document within what a launcher printed.
+pub fn document(ran: &Ran) -> Value {
+    let (from, to) = (ran.out.find('{'), ran.out.rfind('}'));
+    let text = from.zip(to).map(|(from, to)| &ran.out[from..=to]).unwrap_or_default();
+    serde_json::from_str(text).unwrap_or_else(|e| panic!("{e}: {}\n{}", ran.out, ran.err))
+}
+
 fn code(status: ExitStatus) -> i32 {
     status.code().unwrap_or_else(|| -status.signal().unwrap_or(0))
 }

@@ -1,6 +1,6 @@
 //! Real ranks on this machine: one measurement, clocks of other hosts, and ranks that fail.
 
-use crate::common::{FATHOM, MemoryDisk, Ran, Throttle, joined, names, run};
+use crate::common::{FATHOM, MemoryDisk, Ran, Throttle, document, joined, names, run};
 use record::SplitMix64;
 use serde_json::Value;
 use std::path::Path;
@@ -32,13 +32,6 @@ pub fn all_ranks(launcher: &str, count: u32, at: &Path, script: &str, arguments:
         run(command.args(arguments).env_remove("NO_COLOR").env("TERM", "xterm").current_dir(at));
     assert!(!ran.out.contains('\x1b'), "{}", ran.out);
     ran
-}
-
-/// The document within what a launcher printed.
-pub fn document(ran: &Ran) -> Value {
-    let (from, to) = (ran.out.find('{'), ran.out.rfind('}'));
-    let text = from.zip(to).map(|(from, to)| &ran.out[from..=to]).unwrap_or_default();
-    serde_json::from_str(text).unwrap_or_else(|e| panic!("{e}: {}\n{}", ran.out, ran.err))
 }
 
 /// The findings of a check.

@@ -1,8 +1,8 @@
 //! Commands that make several runs, each on all ranks.
 
-use super::mpi::{LAUNCHERS, all_ranks, document};
-use crate::common::names;
+use super::mpi::{LAUNCHERS, all_ranks};
 use crate::common::s3::{SECRET, below, recorded, requests, server};
+use crate::common::{document, names};
 use testbed::{alone, scratch};
 
 #[test]

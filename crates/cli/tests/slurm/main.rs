@@ -4,8 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
-use common::{FATHOM, Ran, free_port, run, scratch};
-use serde_json::Value;
+use common::{FATHOM, Ran, document, free_port, run, scratch};
 use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;
@@ -62,12 +61,6 @@ const READS: [&str; 7] = [
     "--output-format=json",
     "--rank-timeout=5",
 ];
-
-fn document(ran: &Ran) -> Value {
-    let (from, to) = (ran.out.find('{'), ran.out.rfind('}'));
-    let text = from.zip(to).map(|(from, to)| &ran.out[from..=to]).unwrap_or_default();
-    serde_json::from_str(text).unwrap_or_else(|e| panic!("{e}: {}\n{}", ran.out, ran.err))
-}
 
 #[test]
 #[ignore = "run by cargo xtask slurm"]

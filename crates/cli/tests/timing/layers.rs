@@ -446,14 +446,19 @@ fn a_run_of_some_seconds_is_timed_by_default_where_that_costs_little() {
     );
 }
 
-#[test]
-fn without_rights_the_run_says_so_and_goes_on() {
-    let _alone = alone();
+/// A copy of the program in a directory of user nobody.
+fn program_of_nobody() -> (tempfile::TempDir, std::path::PathBuf) {
     let open = tempfile::tempdir().unwrap();
     let program = open.path().join("fathom");
     std::fs::copy(FATHOM, &program).unwrap();
-    let path = open.path().to_str().unwrap();
-    system("chown", &["65534:65534", path]);
+    system("chown", &["65534:65534", open.path().to_str().unwrap()]);
+    (open, program)
+}
+
+#[test]
+fn without_rights_the_run_says_so_and_goes_on() {
+    let _alone = alone();
+    let (open, program) = program_of_nobody();
     let mut command = Command::new("setpriv");
     command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&program);
     command.args(["run", "--name=t", "--rw=read", "--size=1m", "--layers"]);
@@ -503,11 +508,8 @@ fn commits_of_the_journal_are_those_that_the_journal_counts() {
 #[test]
 fn two_capabilities_suffice() {
     let _alone = alone();
-    let open = tempfile::tempdir().unwrap();
-    let program = open.path().join("fathom");
-    std::fs::copy(FATHOM, &program).unwrap();
-    let (path, record) = (open.path().to_str().unwrap(), open.path().join("run.json"));
-    system("chown", &["65534:65534", path]);
+    let (open, program) = program_of_nobody();
+    let record = open.path().join("run.json");
     let capabilities = "-all,+bpf,+perfmon";
     let mut command = Command::new("setpriv");
     command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
@@ -614,7 +616,10 @@ fn a_report_has_a_table_of_layers_and_json_has_them_too() {
     let directory = scratch();
     let (device, reads_of_it) = read_device(directory.path());
     let arguments = [&texts(&reads_of_it)[..], &["--number_ios=500"]].concat();
-    let text = crate::common::fathom(directory.path(), &arguments).expect(0).out;
+    // A run with a lost event has no row of its submission.
+    let mut texts =
+        (0..3).map(|_| crate::common::fathom(directory.path(), &arguments).expect(0).out);
+    let text = texts.find(|text| !text.contains("were not timed")).expect("no lost event");
     let head = format!("Layers of t: read on {}", device.name());
     assert!(
         text.contains(&head) && text.contains("  submission") && text.contains("  device"),

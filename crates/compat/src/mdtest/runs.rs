@@ -123,7 +123,7 @@ impl Mdtest {
         Step { cell, description, arguments, duration: self.estimate(phase) }
     }
 
-    /// The names that a task works on, as options; empty if it has nothing to do.
+    /// Options with the names of the files or directories of a task; empty if it has none in this phase.
     fn names(&self, phase: Phase, iteration: u32, task: u32) -> Vec<String> {
         let call = &self.call;
         let (kind, strides) = match phase {

@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 use super::traffic::{self, Traffic};
-use crate::layers::{BesideOthers, OtherUse, layers};
+use crate::layers::{BesideOthers, OtherUse, beside_others, other_use};
 use record::{Neighbour, OtherRequests};
 
 const MIB: f64 = 1_048_576.0;
@@ -68,21 +68,21 @@ impl DelayByOthers {
         if case.record.evidence.ranks_beside.is_some() {
             return None;
         }
-        let layers = layers(case.record)?;
-        let delays = layers.tables.iter().filter_map(|table| {
-            let beside = table.beside_others.clone().filter(|beside| beside.ios >= MET_MIN)?;
-            let is_process = |other: &&OtherUse| {
-                let requests = &other.requests;
-                requests.device == table.device && !requests.own && requests.pid > 0
+        let layers = case.record.evidence.layers.as_ref()?;
+        let delays = layers.paths.iter().filter_map(|path| {
+            let beside = beside_others(path).filter(|beside| beside.ios >= MET_MIN)?;
+            let is_process = |other: &&OtherRequests| {
+                other.device == path.device_name && !other.own && other.pid > 0
             };
-            let others: Vec<OtherUse> = layers.others.iter().filter(is_process).cloned().collect();
+            let others = layers.others.iter().filter(is_process);
+            let others: Vec<OtherUse> = others.map(|other| other_use(layers, other)).collect();
             let saved = match beside.otherwise_ns {
                 Some(rest) => (1.0 - rest / beside.mean_ns.max(1.0)).max(0.0),
                 // Without an I/O that met none, their share of the device's time has to do.
                 None => others.iter().map(|other| other.device_share).sum(),
             };
             let excess = beside.time_share * saved;
-            let device = table.device.clone();
+            let device = path.device_name.clone();
             (!others.is_empty()).then_some(DelayByOthers { device, beside, excess, others })
         });
         delays.max_by(|a, b| a.excess.total_cmp(&b.excess))

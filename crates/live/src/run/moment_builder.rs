@@ -1,8 +1,8 @@
 //! Builds moments from observations of a run, as differences to the previous observation.
 
-use super::layers;
 use super::{DepthNow, DirectionNow, FindingNow, JobNow, LatencyNow, LayersNow, Moment, State};
 use crate::Rates;
+use crate::layers;
 use record::{
     Bytes, Direction, Histogram, JobRecord, LayerSums, Message, Nanos, PerDirection, Sample,
     Snapshot, WorkerStatus,

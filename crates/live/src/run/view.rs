@@ -2,12 +2,11 @@
 //! On a small terminal the least important sections are left out.
 
 mod jobs;
-pub(crate) mod layers;
 
 use super::{Moment, Quantity, RunScreen, State};
 use crate::Palette;
 use crate::view::layout::{self, cut, draw_lines, title_and_footer, truncated, visible};
-use crate::view::{cpu, curves, disks};
+use crate::view::{cpu, curves, disks, layers};
 use ratatui::Frame;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};

@@ -224,11 +224,7 @@ fn other_requests(found: &LayersJudged) -> Markup {
                 tbody {
                     @for other in found.others.iter().take(ROWS_MAX) {
                         tr {
-                            td {
-                                (other.requests.name)
-                                @if other.requests.own { " (own)" }
-                                @else if other.requests.pid > 0 { " " (other.requests.pid) }
-                            }
+                            td { (other.requests.label()) }
                             td { (other.requests.cgroup.as_deref().unwrap_or_default()) }
                             td { (other.requests.device) }
                             td class="number" { (count(other.requests.requests as f64)) }

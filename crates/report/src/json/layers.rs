@@ -22,12 +22,6 @@ pub(super) fn layers(layers: &LayersJudged) -> Json {
 
 /// The mean time of each layer, for each cell of a suite that timed them.
 pub(super) fn layers_by_cell(runs: &[RunRecord]) -> Json {
-    let layer = |(layer, mean): &(IoLayer, f64)| {
-        object! {
-            "layer" => layer.name(),
-            "mean_ns" => *mean,
-        }
-    };
     let cell = |cell: &CellLayers| {
         object! {
             "cell" => &cell.cell,
@@ -36,7 +30,7 @@ pub(super) fn layers_by_cell(runs: &[RunRecord]) -> Json {
             "operation" => cell.direction.name(),
             "ios" => cell.ios,
             "latency_ns" => cell.latency_ns,
-            "layers" => array(&cell.means_ns, layer),
+            "layers" => array(&cell.means_ns, mean),
         }
     };
     array(&judge::layers_by_cell(runs), cell)
@@ -93,17 +87,18 @@ fn beside_others(beside: &BesideOthers) -> Json {
     }
 }
 
+fn mean((layer, time): &(IoLayer, f64)) -> Json {
+    object! {
+        "layer" => layer.name(),
+        "mean_ns" => *time,
+    }
+}
+
 fn at_percentile(at: &LayersAt) -> Json {
-    let layer = |(layer, time): &(IoLayer, f64)| {
-        object! {
-            "layer" => layer.name(),
-            "mean_ns" => *time,
-        }
-    };
     object! {
         "percentile" => at.percentile,
         "mean_ns" => at.total_ns(),
-        "layers" => array(&at.times_ns, layer),
+        "layers" => array(&at.times_ns, mean),
     }
 }
 

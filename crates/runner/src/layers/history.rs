@@ -83,7 +83,7 @@ pub(super) trait TimedPaths: Send + 'static {
     fn is_decided(&self) -> bool;
     /// The I/Os so far.
     fn paths(&self) -> Vec<Path>;
-    /// What timing costs each I/O in nanoseconds; `None` if that is not known.
+    /// CPU time that timing takes for each I/O, in nanoseconds; `None` if it was not measured.
     fn cost_ns(&self) -> Option<f64>;
 }
 
@@ -95,8 +95,8 @@ pub(crate) struct HistoryReader {
 }
 
 impl HistoryReader {
-    /// Reads times at whole seconds after `origin`, from when on I/Os are timed; `None` if there can be no
-    /// thread.
+    /// Reads times at each whole second after `origin`, as soon as I/Os are timed; `None` if the thread
+    /// cannot be started.
     pub(super) fn start(timed: impl TimedPaths, origin: Instant) -> Option<HistoryReader> {
         let (stop, stopped) = mpsc::channel::<()>();
         let read = move || {

@@ -1,16 +1,18 @@
 //! Times the layers of all I/Os of some disks.
 
 use host::Host;
-use layers::{Collector, Others, Path, Settings, Unavailable, WatchedDevice, Whose};
-use record::{DeviceFacts, DeviceKind, LayerSample, LayerSums, OtherRequests};
-use std::collections::BTreeMap;
+use layers::{Collector, Others, Scope, Settings, Unavailable, WatchedDevice};
+use record::{DeviceFacts, DeviceKind, LayerSample};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Times I/Os until it is dropped.
 pub struct DiskTimer {
     collector: Collector,
     host: Host,
-    /// Paths of control groups by their numbers. A new number makes it read again.
+    /// Paths of control groups by their numbers.
     cgroups: BTreeMap<u64, String>,
+    /// The numbers for which the paths were read last, also of groups that were gone by then.
+    looked_up: BTreeSet<u64>,
 }
 
 impl DiskTimer {
@@ -28,32 +30,22 @@ impl DiskTimer {
             number: device.dev.clone(),
         };
         let devices = disks.map(watched).collect();
-        let mut collector = Collector::start(Settings { devices, whose: Whose::Everyone })?;
+        let mut collector = Collector::start(Settings { devices, scope: Scope::AllProcesses })?;
         collector.attach()?;
-        Ok(DiskTimer { collector, host, cgroups: BTreeMap::new() })
+        Ok(DiskTimer { collector, host, cgroups: BTreeMap::new(), looked_up: BTreeSet::new() })
     }
 
     /// What was timed so far; `None` if the kernel does not return it.
     pub fn sample(&mut self) -> Option<LayerSample> {
-        let sums = |Path { path, .. }: Path| LayerSums {
-            job: String::new(),
-            spans: path.spans(),
-            device: path.device_name,
-            direction: path.direction,
-            ios: path.ios,
-        };
-        let paths = self.collector.paths().ok()?.into_iter().map(sums).collect();
+        let paths = self.collector.paths().ok()?;
+        let paths = paths.into_iter().map(|path| path.into_sums(String::new())).collect();
         let others = self.collector.others().ok()?;
-        if others.iter().any(|other| other.cgroup != 0 && !self.cgroups.contains_key(&other.cgroup))
-        {
+        let is_new = |other: &Others| other.cgroup != 0 && !self.looked_up.contains(&other.cgroup);
+        if others.iter().any(is_new) {
             self.cgroups = self.host.io_cgroups();
-            // A group that is gone has no path.
-            others.iter().for_each(|other| _ = self.cgroups.entry(other.cgroup).or_default());
+            self.looked_up = others.iter().map(|other| other.cgroup).collect();
         }
-        let named = |Others { cgroup, requests }| OtherRequests {
-            cgroup: self.cgroups.get(&cgroup).filter(|path| !path.is_empty()).cloned(),
-            ..requests
-        };
-        Some(LayerSample { paths, processes: others.into_iter().map(named).collect() })
+        let processes = others.into_iter().map(|other| other.with_cgroup(&self.cgroups)).collect();
+        Some(LayerSample { paths, processes })
     }
 }

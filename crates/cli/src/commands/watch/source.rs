@@ -125,7 +125,7 @@ impl LiveSource {
         })
     }
 
-    /// Times the layers of all I/Os from now on. Where that is not possible, says why.
+    /// Times the layers of all I/Os from now on. If that is not possible, prints the reason.
     pub fn time_layers(&mut self) {
         match DiskTimer::start(&self.devices.devices, self.host.clone()) {
             Ok(timer) => self.layers = Some(timer),

@@ -1,8 +1,8 @@
-//! The table of `--layers`: a line for each job, disk and direction.
+//! The table of `--layers`: a line for each job, or all processes, and each disk and direction.
 
-use super::super::LayersNow;
-use crate::Palette;
-use crate::view::layout::{cut, visible};
+use super::Palette;
+use super::layout::{cut, visible};
+use crate::layers::LayersNow;
 use ratatui::text::Line;
 use record::human;
 

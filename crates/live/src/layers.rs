@@ -1,9 +1,9 @@
-//! Where the I/Os of a run spend their time in the kernel's block layer, from sums that grow.
+//! Mean times of I/Os in the layers of the kernel's block layer, from sums that grow.
 
 use record::{Direction, LayerSums};
 use serde::{Deserialize, Serialize};
 
-/// The layers of a job's I/Os on a disk in one direction.
+/// The layers of I/Os on a disk in one direction: of a job, or of all processes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LayersNow {
     /// Sums so far.
