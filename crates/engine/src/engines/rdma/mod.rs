@@ -11,6 +11,8 @@
 //! - The side that ends first ends the connection.
 
 mod handshake;
+#[cfg(test)]
+mod tests;
 
 use super::{Completion, Queued, Ring, RingSetup, WaitLimit};
 use crate::files::{Action, FileError};
@@ -197,7 +199,7 @@ impl Ring for Rdma {
         if !matches!(op.kind, OpKind::Read | OpKind::Write) {
             return Queued::Done(-i64::from(libc::EOPNOTSUPP));
         }
-        if !self.is_open {
+        if !self.may_advance() {
             self.is_cut = true;
             return Queued::Done(-i64::from(libc::ESHUTDOWN));
         }
@@ -401,9 +403,15 @@ impl Rdma {
         link.post(slot, verb, length, key)
     }
 
+    /// Whether I/O can end. I/Os that the other side told of before it ended the connection have
+    /// taken place, also those that had no slot yet.
+    fn may_advance(&self) -> bool {
+        self.is_open || self.role == Role::Serves && self.credit > 0
+    }
+
     /// Posts what may be posted, or ends what the other side told of.
     fn advance(&mut self) {
-        while self.is_open && self.credit > 0 {
+        while self.may_advance() && self.credit > 0 {
             let Some(slot) = self.waiting.pop_front() else { return };
             self.credit = if self.credit == u64::MAX { u64::MAX } else { self.credit - 1 };
             if self.role == Role::Serves {
