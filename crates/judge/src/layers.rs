@@ -1,7 +1,19 @@
 //! The share of each layer in the latency of a job's I/Os, and who else used its devices.
 
+mod by_cell;
+mod sizes;
+mod spans;
+mod sync;
+
+pub use by_cell::{CellLayers, layers_by_cell};
+pub use sizes::SizeLayers;
+pub use spans::{IoLayer, LayersAt};
+pub use sync::SyncParts;
+
+use spans::{BEYOND_MIN, at_percentiles, by_layer};
+
 use record::{
-    Direction, Histogram, JournalCommits, LayerPath, LayerSpans, LayerTimes, Layers, Nanos,
+    DeviceEvents, Direction, Histogram, LayerPath, LayerSpans, LayerTimes, Layers, Nanos,
     OtherRequests, RunRecord, SlowIo, human,
 };
 use std::collections::BTreeSet;
@@ -11,12 +23,8 @@ use std::collections::BTreeSet;
 const DIFFERENCE_MAX: f64 = 0.02;
 /// In nanoseconds.
 const SECOND: u64 = 1_000_000_000;
-/// Percentiles whose layers are shown.
-const PERCENTILES: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 99.99];
 /// Share of the slow I/Os from which on a disk below stands out.
 const STANDS_OUT: f64 = 0.7;
-/// I/Os beyond a percentile, below which it is chance.
-const BEYOND_MIN: f64 = 10.0;
 
 /// The layers that the I/Os of a job passed, on one device in one direction.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -43,8 +51,12 @@ pub struct LayerTable {
     pub events: Vec<(&'static str, u64)>,
     /// Where the I/Os at some percentiles spent their time.
     pub percentiles: Vec<LayersAt>,
+    /// The I/Os of each class of sizes; empty if all are of one.
+    pub sizes: Vec<SizeLayers>,
     /// The slowest I/Os; `None` unless there are others beside them.
     pub slowest: Option<SlowestIos>,
+    /// The slowest I/O of each second of the run, or of longer steps in long runs.
+    pub slowest_of_steps: Vec<SlowIo>,
     /// I/Os that met requests of others in the device; `None` if none did.
     pub beside_others: Option<BesideOthers>,
     /// The disk below this one that made most of its tail; `None` if none stands out.
@@ -125,23 +137,6 @@ impl LayerTable {
     }
 }
 
-/// The layers of the I/Os at one percentile of the time in the block layer.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LayersAt {
-    /// Percentile, 0 to 100.
-    pub percentile: f64,
-    /// Mean time in each layer of the I/Os that took about as long as the one at the percentile, to
-    /// 25 %, in nanoseconds.
-    pub times_ns: Vec<(IoLayer, f64)>,
-}
-
-impl LayersAt {
-    /// The time in all layers, in nanoseconds.
-    pub fn total_ns(&self) -> f64 {
-        self.times_ns.iter().map(|(_, time)| time).sum()
-    }
-}
-
 /// The slowest I/Os.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SlowestIos {
@@ -189,64 +184,6 @@ pub struct LayerRow {
     pub share: f64,
 }
 
-/// A layer of the path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum IoLayer {
-    /// From the start of the system call to the block layer.
-    Submission,
-    /// Waiting for a request.
-    Request,
-    /// In the list of a thread's requests.
-    Plug,
-    /// In the scheduler.
-    Scheduler,
-    /// In the driver and the device.
-    Device,
-    /// From the end in the block layer to the end for the job.
-    Completion,
-    /// Submission and completion, where they cannot be told apart.
-    Outside,
-}
-
-record::named!(IoLayer:
-    Submission "submission",
-    Request "request",
-    Plug "plug",
-    Scheduler "scheduler",
-    Device "device",
-    Completion "completion",
-    Outside "outside",
-);
-
-impl IoLayer {
-    /// All, in the order in which an I/O passes them.
-    pub const ALL: [IoLayer; 7] = [
-        IoLayer::Submission,
-        IoLayer::Request,
-        IoLayer::Plug,
-        IoLayer::Scheduler,
-        IoLayer::Device,
-        IoLayer::Completion,
-        IoLayer::Outside,
-    ];
-    /// Those in the block layer, in the order in which an I/O passes them.
-    pub const INSIDE: [IoLayer; 4] =
-        [IoLayer::Request, IoLayer::Plug, IoLayer::Scheduler, IoLayer::Device];
-
-    /// What the time is spent on.
-    pub fn meaning(self) -> &'static str {
-        match self {
-            IoLayer::Submission => "system call and filesystem, until the block layer has the I/O",
-            IoLayer::Request => "waiting for a free request (tag)",
-            IoLayer::Plug => "held back by the submitting thread, to submit several at once",
-            IoLayer::Scheduler => "in the I/O scheduler",
-            IoLayer::Device => "in the driver and the device",
-            IoLayer::Completion => "from the device's answer until the job has it",
-            IoLayer::Outside => "submission and completion together",
-        }
-    }
-}
-
 /// The requests of others on one disk.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OtherUse {
@@ -264,7 +201,11 @@ pub struct LayersJudged {
     /// Requests of others.
     pub others: Vec<OtherUse>,
     /// Commits of journals.
-    pub journals: Vec<JournalCommits>,
+    pub journals: Vec<DeviceEvents>,
+    /// Flushes of the disks' caches.
+    pub flushes: Vec<DeviceEvents>,
+    /// Where the synchronisations of the jobs spent their time; `None` if that is not known.
+    pub sync: Option<SyncParts>,
     /// What the measurement leaves out, as sentences.
     pub gaps: Vec<String>,
     /// Whether nobody asked for them.
@@ -273,82 +214,6 @@ pub struct LayersJudged {
     pub since: Nanos,
     /// CPU time that timing took for each I/O, in nanoseconds; `None` if it was not measured.
     pub cost_ns: Option<f64>,
-}
-
-/// The layers of all runs of a cell: of I/Os in one direction to one disk.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CellLayers {
-    /// Name of the cell.
-    pub cell: String,
-    /// The job; empty if all jobs are counted together.
-    pub job: String,
-    /// Kernel name of the disk.
-    pub device: String,
-    /// Reads, writes or trims.
-    pub direction: Direction,
-    /// I/Os that were timed.
-    pub ios: u64,
-    /// Their mean latency, in nanoseconds.
-    pub latency_ns: f64,
-    /// The mean time of each layer in this order, in nanoseconds.
-    pub means_ns: Vec<(IoLayer, f64)>,
-}
-
-/// The layers of each cell of a suite, in the order in which the cells ran. Disks below others and
-/// flushes are left out.
-pub fn layers_by_cell(runs: &[RunRecord]) -> Vec<CellLayers> {
-    let mut cells: Vec<CellLayers> = Vec::new();
-    for run in runs {
-        let Some(found) = layers(run) else { continue };
-        let cell = run.cell.as_ref().map(|cell| cell.name.clone()).unwrap_or_default();
-        for table in found.tables.iter().filter(|table| !table.is_member) {
-            let Some(direction) = table.direction else { continue };
-            let same = |it: &&mut CellLayers| {
-                (&it.cell, &it.job, &it.device, it.direction)
-                    == (&cell, &table.job, &table.device, direction)
-            };
-            match cells.iter_mut().find(same) {
-                Some(known) => known.add(table),
-                None => cells.push(CellLayers::new(&cell, table, direction)),
-            }
-        }
-    }
-    cells
-}
-
-impl CellLayers {
-    fn new(cell: &str, table: &LayerTable, direction: Direction) -> CellLayers {
-        let mut made = CellLayers {
-            cell: cell.into(),
-            job: table.job.clone(),
-            device: table.device.clone(),
-            direction,
-            ios: 0,
-            latency_ns: 0.0,
-            means_ns: Vec::new(),
-        };
-        made.add(table);
-        made
-    }
-
-    /// Adds another run of the cell: the means become those of all I/Os.
-    fn add(&mut self, table: &LayerTable) {
-        let ios = self.ios + table.ios;
-        let weight = table.ios as f64 / ios.max(1) as f64;
-        let mix = |old: f64, new: f64| old + (new - old) * weight;
-        for row in &table.rows {
-            if self.means_ns.iter().all(|(layer, _)| *layer != row.layer) {
-                self.means_ns.push((row.layer, 0.0));
-            }
-        }
-        for (layer, mean) in &mut self.means_ns {
-            let row = table.rows.iter().find(|row| row.layer == *layer);
-            *mean = mix(*mean, row.map_or(0.0, |row| row.mean_ns));
-        }
-        self.means_ns.sort_by_key(|(layer, _)| *layer as u8);
-        self.latency_ns = mix(self.latency_ns, table.latency_ns);
-        self.ios = ios;
-    }
 }
 
 /// The layers of a run; `None` if they were not timed.
@@ -364,6 +229,8 @@ pub fn layers(record: &RunRecord) -> Option<LayersJudged> {
         tables: tables.collect(),
         others: layers.others.iter().map(|other| other_use(layers, other)).collect(),
         journals: layers.journals.clone(),
+        flushes: layers.flushes.clone(),
+        sync: sync::parts(layers, &record.jobs),
         gaps: gaps(layers),
         is_default: layers.is_default,
         since: layers.since,
@@ -459,37 +326,13 @@ fn table(path: &LayerPath, seconds: u64) -> LayerTable {
         latency_ns,
         rows: first.into_iter().chain(inside).chain(last).collect(),
         events: events(path),
-        percentiles: at_percentiles(path),
+        percentiles: at_percentiles(&path.classes),
+        sizes: path.sizes.iter().map(SizeLayers::new).collect(),
         slowest: slowest(path, seconds),
+        slowest_of_steps: path.slowest_of_steps.clone(),
         beside_others: beside_others(path),
         slow_member: None,
     }
-}
-
-/// Times in each layer, those without any left out.
-fn by_layer(spans: &LayerSpans) -> Vec<(IoLayer, u64)> {
-    let times = IoLayer::INSIDE.into_iter().zip(spans.all().map(|time| time.0));
-    times.filter(|(_, time)| *time > 0).collect()
-}
-
-/// Percentiles that enough I/Os lie beyond.
-fn at_percentiles(path: &LayerPath) -> Vec<LayersAt> {
-    let count: u64 = path.classes.iter().map(|class| class.ios).sum();
-    let known = PERCENTILES
-        .into_iter()
-        .filter(|percentile| count as f64 * (1.0 - percentile / 100.0) >= BEYOND_MIN);
-    let at = |percentile: f64| {
-        let rank = (count as f64 * percentile / 100.0).ceil() as u64;
-        let mut passed = 0;
-        let class = path.classes.iter().find(|class| {
-            passed += class.ios;
-            passed >= rank
-        })?;
-        let mean = |(layer, time): (IoLayer, u64)| (layer, time as f64 / class.ios as f64);
-        let times_ns = by_layer(&class.spans).into_iter().map(mean).collect();
-        Some(LayersAt { percentile, times_ns })
-    };
-    known.filter_map(at).collect()
 }
 
 fn slowest(path: &LayerPath, of_seconds: u64) -> Option<SlowestIos> {
@@ -678,24 +521,6 @@ mod tests {
         assert_eq!(share(vec![path.clone(), below, flushes]), Some(0.8));
         assert_eq!(share(vec![LayerPath { job_ios: 100, ..path.clone() }]), None);
         assert_eq!(share(vec![LayerPath { job: "other".into(), ..path }]), None);
-    }
-
-    #[test]
-    fn runs_of_a_cell_are_one_row() {
-        let (mut short, mut long) = (table(&path(), 1), table(&path(), 1));
-        (short.ios, long.ios) = (100, 300);
-        long.latency_ns = 2_000.0;
-        long.rows.retain(|row| row.layer == IoLayer::Device);
-        let mut cell = CellLayers::new("iodepth=8", &short, Direction::Read);
-        cell.add(&long);
-        assert_eq!((cell.ios, cell.latency_ns), (400, 1_750.0));
-        let expected = [
-            (IoLayer::Submission, 37.5),
-            (IoLayer::Scheduler, 25.0),
-            (IoLayer::Device, 700.0),
-            (IoLayer::Completion, 12.5),
-        ];
-        assert_eq!(cell.means_ns, expected);
     }
 
     #[test]

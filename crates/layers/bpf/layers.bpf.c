@@ -13,7 +13,9 @@
 //   block_rq_complete    the device has answered; bios that were merged are in the chain of the request
 //   block_bio_complete   the same for drivers that have no requests (zram, device mapper, md)
 //
-// Where the kernel has ext4, jbd2_start_commit and jbd2_end_commit time the commits of its journals.
+// A flush of a device's cache is a request that the block layer makes itself: it has no bio, and is timed
+// between block_rq_issue and block_rq_complete. Where the kernel has ext4, jbd2_start_commit and jbd2_end_commit
+// time the commits of its journals.
 //
 // Offsets of kernel structures are relocated when the programs are loaded (CO-RE): the structures
 // below name only what is read. `cargo xtask bpf` compiles this file.
@@ -97,8 +99,15 @@ struct bio {
 	struct blkcg_gq *bi_blkg;
 } KERNEL;
 
+struct request_queue {
+	struct gendisk *disk;
+} KERNEL;
+
 struct request {
 	struct bio *bio;
+	u32 cmd_flags;
+	struct request_queue *q;
+	struct gendisk *rq_disk;
 } KERNEL;
 
 struct journal_s {
@@ -106,7 +115,7 @@ struct journal_s {
 } KERNEL;
 
 // Operations and flags of bi_opf.
-enum { OP_MASK = 0xff, OP_READ = 0, OP_DISCARD = 3, OP_SECURE_ERASE = 5, META = 1 << 12 };
+enum { OP_MASK = 0xff, OP_READ = 0, OP_FLUSH = 2, OP_DISCARD = 3, OP_SECURE_ERASE = 5, META = 1 << 12 };
 
 // Value of bi_status (BLK_STS_AGAIN): the I/O would have had to wait; its thread makes it again.
 enum { TRY_AGAIN = 12 };
@@ -117,7 +126,7 @@ enum { KERNEL_THREAD = 0x00200000 };
 // The same numbers are in src/cell.rs and src/collector.rs.
 enum { DIRECTIONS = 4, READ = 0, WRITE = 1, TRIM = 2, FLUSH = 3 };
 enum { REQUEST = 0, PLUG = 1, SCHEDULER = 2, DEVICE = 3, TOTAL = 4, SPANS = 5 };
-enum { BUCKETS = 896, CLASSES = BUCKETS / 8, SLOWEST = 100, NAME = 16 };
+enum { BUCKETS = 896, CLASSES = BUCKETS / 8, SIZES = 5, SLOWEST = 100, STEPS = 4, NAME = 16 };
 enum { LOST = 0, UNSEEN = 1, METADATA = 2, UNNAMED = 3, TALLIES = 8 };
 
 // Flags of an I/O.
@@ -151,6 +160,8 @@ const volatile u32 devices_count = 1;
 const volatile u64 devices[DEVICES_MAX] = {};
 // Not 0: the I/Os of every process are timed, as those of one group.
 const volatile u32 all_processes = 0;
+// Not 0: I/Os are also counted by their size.
+const volatile u32 sizes_apart = 0;
 
 // Whose I/O it is, if it is none of the run's jobs.
 struct owner {
@@ -216,7 +227,14 @@ struct slowest {
 	struct slow_io ios[SLOWEST];
 };
 
-// What is known of the I/Os of one group, device and direction.
+// The slowest I/O of a step of the run.
+struct slow_step {
+	// Its number; 0: none.
+	u64 step;
+	struct slow_io io;
+};
+
+// What is known of the I/Os of one group, device and direction. The kernel allows 32 KiB.
 struct cell {
 	// Without parts that were split off.
 	u64 ios;
@@ -234,7 +252,14 @@ struct cell {
 	u64 beside_ns;
 	struct span spans[SPANS];
 	struct class classes[CLASSES];
+	// Those of the last steps.
+	struct slow_step steps[STEPS];
 	struct slowest slowest;
+};
+
+// The I/Os of a cell by their sizes.
+struct cell_by_size {
+	struct class classes[SIZES * CLASSES];
 };
 
 struct other {
@@ -294,6 +319,21 @@ struct {
 } MAP(cells);
 
 struct {
+	FIELD_NUMBER(type, MAP_PERCPU_ARRAY);
+	FIELD_NUMBER(max_entries, 1);
+	FIELD_TYPE(key, u32);
+	FIELD_TYPE(value, struct cell_by_size);
+} MAP(cells_by_size);
+
+// Number of the step of the run that is under way, from 1 on.
+struct {
+	FIELD_NUMBER(type, MAP_ARRAY);
+	FIELD_NUMBER(max_entries, 1);
+	FIELD_TYPE(key, u32);
+	FIELD_TYPE(value, u64);
+} MAP(step_number);
+
+struct {
 	FIELD_NUMBER(type, MAP_HASH);
 	FIELD_NUMBER(max_entries, 1024);
 	FIELD_TYPE(key, struct owner);
@@ -309,27 +349,36 @@ struct {
 	FIELD_TYPE(value, u64);
 } MAP(foreign_in_device);
 
-// Commits of the journals on a device.
-struct commits {
+// Events of a kind on a device.
+struct events {
 	u64 count;
 	u64 sum;
 	u64 longest;
 };
 
+// Commits of the journals on each device.
 struct {
 	FIELD_NUMBER(type, MAP_ARRAY);
 	FIELD_NUMBER(max_entries, DEVICES_MAX);
 	FIELD_TYPE(key, u32);
-	FIELD_TYPE(value, struct commits);
+	FIELD_TYPE(value, struct events);
 } MAP(journals);
 
-// By number of the journal: when its commit began; 0: none is under way.
+// Flushes of the cache of each device.
+struct {
+	FIELD_NUMBER(type, MAP_ARRAY);
+	FIELD_NUMBER(max_entries, DEVICES_MAX);
+	FIELD_TYPE(key, u32);
+	FIELD_TYPE(value, struct events);
+} MAP(flushes);
+
+// By number of the journal, or of the request that flushes: when the event began; 0: none is under way.
 struct {
 	FIELD_NUMBER(type, MAP_HASH);
-	FIELD_NUMBER(max_entries, 256);
+	FIELD_NUMBER(max_entries, 1024);
 	FIELD_TYPE(key, u64);
 	FIELD_TYPE(value, u64);
-} MAP(commits_under_way);
+} MAP(events_under_way);
 
 struct {
 	FIELD_NUMBER(type, MAP_ARRAY);
@@ -346,9 +395,8 @@ INLINE void tally(u32 which)
 }
 
 // The index of a watched device; negative if it is another one.
-INLINE int watched_device(struct block_device *device)
+INLINE int watched_disk(struct gendisk *disk)
 {
-	struct gendisk *disk = device->bd_disk;
 	u64 number = (u64)(u32)disk->major << 32 | (u32)disk->first_minor;
 	for (u32 i = 0; i < DEVICES_MAX && i < devices_count; i++)
 		if (devices[i] == number)
@@ -359,7 +407,7 @@ INLINE int watched_device(struct block_device *device)
 // The same of the device that a bio is for.
 INLINE int watched(struct bio *bio)
 {
-	return watched_device(bio->bi_bdev);
+	return watched_disk(bio->bi_bdev->bd_disk);
 }
 
 // Kernel threads of io_uring are named after the thread that they work for: iou-wrk-NUMBER,
@@ -631,10 +679,47 @@ int rq_insert(u64 *context)
 	return 0;
 }
 
+// Clocks of two CPUs may differ by some nanoseconds.
+INLINE u64 between(u64 from, u64 to)
+{
+	return to > from ? to - from : 0;
+}
+
+INLINE void event_begins(u64 number)
+{
+	u64 now = now_ns();
+	update(&events_under_way, &number, &now, ANY);
+}
+
+INLINE void event_ends(void *map, u32 device, u64 number)
+{
+	u64 *start = lookup(&events_under_way, &number);
+	struct events *events = lookup(map, &device);
+	if (!start || !events || !*start)
+		return;
+	u64 time = between(*start, now_ns());
+	*start = 0;
+	__sync_fetch_and_add(&events->count, 1);
+	__sync_fetch_and_add(&events->sum, time);
+	if (time > events->longest)
+		events->longest = time;
+}
+
+// The index of the watched device whose cache a request flushes; negative if it does not flush one.
+INLINE int flushed_device(struct request *request)
+{
+	if ((request->cmd_flags & OP_MASK) != OP_FLUSH)
+		return -1;
+	// Linux 5.17 moved it.
+	return watched_disk(EXISTS(request->rq_disk) ? request->rq_disk : request->q->disk);
+}
+
 SEC("tp_btf/block_rq_issue")
 int rq_issue(u64 *context)
 {
 	struct request *request = (void *)context[0];
+	if (flushed_device(request) >= 0)
+		event_begins(number_of(request));
 	struct io *io = io_of(request->bio);
 	if (!io)
 		return 0;
@@ -692,12 +777,6 @@ __attribute__((noinline)) int add(struct span *span, u64 time)
 	return 0;
 }
 
-// Clocks of two CPUs may differ by some nanoseconds.
-INLINE u64 between(u64 from, u64 to)
-{
-	return to > from ? to - from : 0;
-}
-
 INLINE void add_other(const struct io *io, u64 device_ns)
 {
 	struct owner key = io->owner;
@@ -717,18 +796,56 @@ INLINE void add_other(const struct io *io, u64 device_ns)
 	__sync_fetch_and_add(&other->device_ns, device_ns);
 }
 
+INLINE u32 class_of(const struct slow_io *io)
+{
+	u32 class = bucket(io->total) / (BUCKETS / CLASSES);
+	// The verifier of Linux 6.1 knows the bounds of a value only if it is this one that is compared.
+	asm volatile("" : "+r"(class));
+	return class;
+}
+
+INLINE void add_to_class(struct class *class, const struct slow_io *io)
+{
+	class->ios += 1;
+	for (int i = 0; i < TOTAL; i++)
+		class->layers[i] += io->layers[i];
+}
+
+// Up to 4 KiB, 16 KiB, 64 KiB, 256 KiB, and longer ones.
+INLINE u32 size_class(u32 bytes)
+{
+	return (bytes > 1 << 12) + (bytes > 1 << 14) + (bytes > 1 << 16) + (bytes > 1 << 18);
+}
+
+// Adds an I/O to those of about the same size and total time.
+__attribute__((noinline)) int add_by_size(u32 index, const struct slow_io *io)
+{
+	struct cell_by_size *cell = lookup(&cells_by_size, &index);
+	if (!cell || !io)
+		return 0;
+	u32 place = size_class(io->bytes) * CLASSES + class_of(io);
+	if (place < SIZES * CLASSES)
+		add_to_class(&cell->classes[place], io);
+	return 0;
+}
+
 // Adds the times of an I/O to those of about the same total time, and keeps them if it is one of the
 // slowest.
 __attribute__((noinline)) int add_whole(struct cell *cell, const struct slow_io *io)
 {
 	if (!cell || !io)
 		return 0;
-	u32 place = bucket(io->total) / (BUCKETS / CLASSES);
-	if (place < CLASSES) {
-		struct class *class = &cell->classes[place];
-		class->ios += 1;
-		for (int i = 0; i < TOTAL; i++)
-			class->layers[i] += io->layers[i];
+	u32 place = class_of(io), first = 0;
+	if (place < CLASSES)
+		add_to_class(&cell->classes[place], io);
+	u64 *step = lookup(&step_number, &first);
+	if (step && *step) {
+		u64 number = *step;
+		struct slow_step *slow = &cell->steps[number % STEPS];
+		if (slow->step != number || io->total > slow->io.total) {
+			slow->step = number;
+			slow->io = *io;
+		}
 	}
 	struct slowest *slowest = &cell->slowest;
 	u32 at = slowest->count;
@@ -806,6 +923,8 @@ INLINE void add_ours(const struct io *io, u64 inserted, u64 issued, u64 now)
 	add(&cell->spans[DEVICE], whole.layers[DEVICE]);
 	add(&cell->spans[TOTAL], whole.total);
 	add_whole(cell, &whole);
+	if (sizes_apart)
+		add_by_size(index, &whole);
 }
 
 // Counts an I/O that is complete, and frees its entry. The times are those of its request.
@@ -836,8 +955,12 @@ int rq_complete(u64 *context)
 	struct request *request = (void *)context[0];
 	u32 bytes = context[2];
 	struct bio *bio = request->bio;
-	if (!bio)
+	if (!bio) {
+		int device = flushed_device(request);
+		if (device >= 0)
+			event_ends(&flushes, device, number_of(request));
 		return 0;
+	}
 	struct io *head = io_of(bio);
 	if (!head) {
 		// Without bytes it is the end of a flush around data that has been counted.
@@ -884,10 +1007,8 @@ SEC("tp_btf/jbd2_start_commit")
 int start_commit(u64 *context)
 {
 	struct journal_s *journal = (void *)context[0];
-	if (watched_device(journal->j_fs_dev) < 0)
-		return 0;
-	u64 number = number_of(journal), now = now_ns();
-	update(&commits_under_way, &number, &now, ANY);
+	if (watched_disk(journal->j_fs_dev->bd_disk) >= 0)
+		event_begins(number_of(journal));
 	return 0;
 }
 
@@ -895,18 +1016,7 @@ SEC("tp_btf/jbd2_end_commit")
 int end_commit(u64 *context)
 {
 	struct journal_s *journal = (void *)context[0];
-	u64 number = number_of(journal);
-	u64 *start = lookup(&commits_under_way, &number);
-	u32 device = watched_device(journal->j_fs_dev);
-	struct commits *commits = lookup(&journals, &device);
-	if (!start || !commits || !*start)
-		return 0;
-	u64 time = between(*start, now_ns());
-	*start = 0;
-	__sync_fetch_and_add(&commits->count, 1);
-	__sync_fetch_and_add(&commits->sum, time);
-	if (time > commits->longest)
-		commits->longest = time;
+	event_ends(&journals, watched_disk(journal->j_fs_dev->bd_disk), number_of(journal));
 	return 0;
 }
 

@@ -1,7 +1,10 @@
 //! What the programs add up: the layout of their maps' values, as in `bpf/layers.bpf.c`.
 
-use record::{Bytes, LayerClass, LayerPath, LayerSpans, LayerTimes, Nanos, SlowIo};
+use record::{
+    Bytes, LayerClass, LayerPath, LayerSpans, LayerSums, LayerTimes, Nanos, SizeClasses, SlowIo,
+};
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 /// Kinds of I/O: reads, writes, trims, flushes.
 pub(crate) const DIRECTIONS: u32 = 4;
@@ -19,11 +22,16 @@ const CLASS_WORDS: usize = 5;
 const SLOWEST: usize = 100;
 /// Completion, total time, four layers, sector, then length and flags in one word.
 const SLOW_WORDS: usize = 8;
-/// Where the classes begin, and the slowest I/Os: the number of these is in the first word's lower half.
+/// The last steps of the run, each with its number and its slowest I/O.
+const STEPS: usize = 4;
+const STEP_WORDS: usize = 1 + SLOW_WORDS;
+/// Where the classes begin, the steps, and the slowest I/Os: the number of these is in the first word's
+/// lower half.
 const CLASSES_AT: usize = COUNTERS + SPANS * SPAN_WORDS;
-const SLOWEST_AT: usize = CLASSES_AT + CLASSES * CLASS_WORDS;
+const STEPS_AT: usize = CLASSES_AT + CLASSES * CLASS_WORDS;
+const SLOWEST_AT: usize = STEPS_AT + STEPS * STEP_WORDS;
 /// Words of a cell.
-pub(crate) const WORDS: usize = SLOWEST_AT + 2 + SLOWEST * SLOW_WORDS;
+const WORDS: usize = SLOWEST_AT + 2 + SLOWEST * SLOW_WORDS;
 /// Flags of a slow I/O.
 const REQUEUED: u64 = 4;
 const MERGED: u64 = 32;
@@ -31,12 +39,53 @@ const MERGED: u64 = 32;
 /// The cell of one group, device and direction, on one CPU.
 pub(crate) type Cell = [u64; WORDS];
 
-/// Bytes that all cells may need, over all CPUs.
-pub(crate) const BYTES_MAX: u64 = 64 << 20;
+/// The longest I/O of each class of sizes; `None`: there is no limit.
+const SIZES: [Option<Bytes>; 5] = [
+    Some(Bytes(4 << 10)),
+    Some(Bytes(16 << 10)),
+    Some(Bytes(64 << 10)),
+    Some(Bytes(256 << 10)),
+    None,
+];
 
-/// Adds up a cell over all CPUs. Returns it with the sums of the times at which its I/Os entered the
-/// block layer and left it, modulo 2^64; `None` if no I/O was counted.
-pub(crate) fn gather(cpus: &[Cell]) -> Option<(LayerPath, u64, u64)> {
+/// The I/Os of a cell by size, on one CPU: the classes of each class of sizes.
+pub(crate) type CellBySize = [[u64; CLASSES * CLASS_WORDS]; SIZES.len()];
+
+/// Bytes that all cells may need, over all CPUs.
+pub(crate) const BYTES_MAX: usize = 64 << 20;
+
+/// I/Os of a group.
+#[derive(Clone, Debug)]
+pub struct Path {
+    /// Its group.
+    pub group: usize,
+    /// What was measured.
+    pub path: LayerPath,
+    /// Sum of the times at which its I/Os entered the block layer, modulo 2^64, on CLOCK_MONOTONIC.
+    pub entered: u64,
+    /// The same for the times at which they left it.
+    pub left: u64,
+    /// The slowest I/O of each of the last steps, by their numbers ([`crate::Collector::begin_step`]). They were
+    /// complete at a time on CLOCK_MONOTONIC, as those of `path`.
+    pub slowest_of_steps: BTreeMap<u64, SlowIo>,
+}
+
+impl Path {
+    /// Its sums, as those of this job.
+    pub fn into_sums(self, job: String) -> LayerSums {
+        let path = self.path;
+        LayerSums {
+            job,
+            spans: path.spans(),
+            device: path.device_name,
+            direction: path.direction,
+            ios: path.ios,
+        }
+    }
+}
+
+/// Adds up a cell over all CPUs, as a path of the first group; `None` if no I/O was counted.
+pub(crate) fn gather(cpus: &[Cell]) -> Option<Path> {
     let sum = |word: usize| cpus.iter().fold(0_u64, |sum, cell| sum.wrapping_add(cell[word]));
     let [ios, entered, left, bytes, merged, split, parts, requeued, helped, beside, beside_ns] =
         std::array::from_fn(sum);
@@ -60,11 +109,11 @@ pub(crate) fn gather(cpus: &[Cell]) -> Option<(LayerPath, u64, u64)> {
         scheduler,
         device,
         total,
-        classes: classes(cpus),
+        classes: classes(cpus.iter().map(|cell| &cell[CLASSES_AT..STEPS_AT])),
         slowest: slowest(cpus),
         ..LayerPath::default()
     };
-    Some((path, entered, left))
+    Some(Path { group: 0, path, entered, left, slowest_of_steps: slowest_of_steps(cpus) })
 }
 
 /// Times in four layers, from words.
@@ -73,16 +122,41 @@ fn spans(words: &[u64]) -> LayerSpans {
     LayerSpans { request: time(0), plug: time(1), scheduler: time(2), device: time(3) }
 }
 
-/// The classes that have I/Os, the fastest first.
-fn classes(cpus: &[Cell]) -> Vec<LayerClass> {
-    let class = |number: usize| {
-        let at = CLASSES_AT + number * CLASS_WORDS;
-        cpus.iter().fold(LayerClass::default(), |sum, cell| LayerClass {
-            ios: sum.ios + cell[at],
-            spans: sum.spans.plus(spans(&cell[at + 1..at + CLASS_WORDS])),
-        })
+/// The classes that have I/Os, the fastest first, from the words of each CPU.
+fn classes<'a>(cpus: impl Iterator<Item = &'a [u64]>) -> Vec<LayerClass> {
+    let mut classes = [LayerClass::default(); CLASSES];
+    for words in cpus {
+        for (class, words) in classes.iter_mut().zip(words.chunks_exact(CLASS_WORDS)) {
+            class.ios += words[0];
+            class.spans = class.spans.plus(spans(&words[1..]));
+        }
+    }
+    classes.into_iter().filter(|class| class.ios > 0).collect()
+}
+
+/// The I/Os of a cell by size, over all CPUs; empty if all are of one class of sizes.
+pub(crate) fn sizes(cpus: &[CellBySize]) -> Vec<SizeClasses> {
+    let size = |(index, up_to): (usize, Option<Bytes>)| {
+        let classes = classes(cpus.iter().map(|cell| &cell[index][..]));
+        SizeClasses { up_to, classes }
     };
-    (0..CLASSES).map(class).filter(|class| class.ios > 0).collect()
+    let all = SIZES.into_iter().enumerate().map(size);
+    let some: Vec<SizeClasses> = all.filter(|size| !size.classes.is_empty()).collect();
+    if some.len() > 1 { some } else { Vec::new() }
+}
+
+/// The slowest I/O of each of the last steps, of all CPUs.
+fn slowest_of_steps(cpus: &[Cell]) -> BTreeMap<u64, SlowIo> {
+    let mut slowest: BTreeMap<u64, SlowIo> = BTreeMap::new();
+    let steps = cpus.iter().flat_map(|cell| cell[STEPS_AT..SLOWEST_AT].chunks_exact(STEP_WORDS));
+    for words in steps.filter(|words| words[0] > 0) {
+        let io = slow_io(&words[1..]);
+        let known = slowest.entry(words[0]).or_insert(io);
+        if io.total > known.total {
+            *known = io;
+        }
+    }
+    slowest
 }
 
 /// The slowest I/Os of all CPUs. Their completion is on CLOCK_MONOTONIC.
@@ -182,7 +256,17 @@ mod tests {
             let io = &mut cell[SLOWEST_AT + 2..][..SLOW_WORDS];
             io.copy_from_slice(&[5, total, 1, 2, 3, 4, 10, 4096 | (MERGED << 32)]);
         }
-        let (path, entered, left) = gather(&cells).unwrap();
+        // Each CPU has its slowest I/O of the sixth step, and one of them that of the seventh.
+        let step = |cell: &mut Cell, number: u64, total: u64| {
+            let words = &mut cell[STEPS_AT + number as usize % STEPS * STEP_WORDS..][..STEP_WORDS];
+            (words[0], words[2]) = (number, total);
+        };
+        step(&mut cells[0], 6, 500);
+        step(&mut cells[1], 6, 600);
+        step(&mut cells[0], 7, 70);
+        let Path { path, entered, left, slowest_of_steps, .. } = gather(&cells).unwrap();
+        let steps = slowest_of_steps.iter().map(|(step, io)| (*step, io.total.0));
+        assert_eq!(steps.collect::<Vec<_>>(), [(6, 600), (7, 70)]);
         let [LayerClass { ios: 2, spans }] = path.classes[..] else { panic!("{path:?}") };
         assert_eq!(spans.device.0, 700);
         let [slower, slow] = path.slowest[..] else { panic!("{path:?}") };
@@ -192,6 +276,17 @@ mod tests {
         assert_eq!((path.ios, entered, left), (7, 10, 0));
         assert_eq!((path.device.sum.0, path.device.histogram.count()), (5000, 5));
         assert_eq!((path.beside, path.beside_time.0), (1, 4000));
-        assert_eq!(gather(&[[0; WORDS]]), None);
+        assert!(gather(&[[0; WORDS]]).is_none());
+    }
+
+    #[test]
+    fn sizes_are_apart_if_there_are_several() {
+        let mut cells: [CellBySize; 2] = [[[0; CLASSES * CLASS_WORDS]; SIZES.len()]; 2];
+        cells[0][0][0] = 2;
+        assert!(sizes(&cells).is_empty(), "all are short");
+        (cells[1][4][5], cells[1][4][9]) = (3, 900);
+        let [short, long] = &sizes(&cells)[..] else { panic!() };
+        assert_eq!((short.up_to, short.classes[0].ios), (Some(Bytes(4096)), 2));
+        assert_eq!((long.up_to, long.classes[0].spans.device.0), (None, 900));
     }
 }

@@ -1,12 +1,12 @@
 //! Loads the programs, tells them which threads and devices to watch, and reads what they added up.
 
-use crate::cell::{self, BYTES_MAX, Cell, DIRECTIONS, WORDS};
+use crate::cell::{self, BYTES_MAX, Cell, CellBySize, DIRECTIONS, Path};
 use crate::unavailable::Unavailable;
 use aya::maps::{Array, HashMap, MapData, PerCpuArray};
 use aya::programs::BtfTracePoint;
 use aya::sys::{Stats, enable_stats};
 use aya::{Btf, Ebpf, EbpfLoader, include_bytes_aligned};
-use record::{Bytes, Direction, JournalCommits, LayerPath, LayerSums, Nanos, OtherRequests};
+use record::{Bytes, DeviceEvents, Direction, Nanos, OtherRequests};
 use rustix::time::{ClockId, clock_gettime};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -76,6 +76,8 @@ pub struct Settings {
     pub devices: Vec<WatchedDevice>,
     /// The processes whose I/Os are timed.
     pub scope: Scope,
+    /// Whether I/Os are also counted by their size.
+    pub sizes_apart: bool,
 }
 
 /// The processes whose I/Os are timed.
@@ -87,19 +89,6 @@ pub enum Scope {
     AllProcesses,
 }
 
-/// I/Os of a group.
-#[derive(Clone, Debug)]
-pub struct Path {
-    /// Its group.
-    pub group: usize,
-    /// What was measured.
-    pub path: LayerPath,
-    /// Sum of the times at which its I/Os entered the block layer, modulo 2^64, on CLOCK_MONOTONIC.
-    pub entered: u64,
-    /// The same for the times at which they left it.
-    pub left: u64,
-}
-
 /// Requests of a process, or of threads of this program that are in no group.
 #[derive(Clone, Debug)]
 pub struct Others {
@@ -107,20 +96,6 @@ pub struct Others {
     pub cgroup: u64,
     /// What was counted, without the cgroup's path.
     pub requests: OtherRequests,
-}
-
-impl Path {
-    /// Its sums, as those of this job.
-    pub fn into_sums(self, job: String) -> LayerSums {
-        let path = self.path;
-        LayerSums {
-            job,
-            spans: path.spans(),
-            device: path.device_name,
-            direction: path.direction,
-            ios: path.ios,
-        }
-    }
 }
 
 impl Others {
@@ -139,7 +114,9 @@ pub struct Collected {
     /// used most device time first.
     pub others: Vec<Others>,
     /// Commits of the journals on the disks, where the kernel tells of them.
-    pub journals: Vec<JournalCommits>,
+    pub journals: Vec<DeviceEvents>,
+    /// Flushes of the disks' caches, whoever asked for them.
+    pub flushes: Vec<DeviceEvents>,
     /// I/Os that were not timed because too many were in flight, or an event is missing.
     pub lost: u64,
     /// Requests that began before the programs were loaded, or that no bio began.
@@ -155,6 +132,7 @@ pub struct Collector {
     ebpf: Ebpf,
     devices: Vec<WatchedDevice>,
     groups: usize,
+    sizes_apart: bool,
     /// Whether commits of journals are timed.
     has_journals: bool,
     attached: bool,
@@ -167,7 +145,7 @@ impl Collector {
     /// When the kernel does not allow that or lacks what they need.
     pub fn start(settings: Settings) -> Result<Collector, Unavailable> {
         Unavailable::check()?;
-        let Settings { devices, scope } = settings;
+        let Settings { devices, scope, sizes_apart } = settings;
         let (groups, all_processes) = match scope {
             Scope::Groups(groups) => (groups, 0_u32),
             Scope::AllProcesses => (1, 1),
@@ -178,23 +156,22 @@ impl Collector {
         if devices.len() > DEVICES_MAX {
             return Err(Unavailable::TooManyDevices(devices.len()));
         }
-        let mut numbers = [0_u64; DEVICES_MAX];
-        for (number, device) in numbers.iter_mut().zip(&devices) {
-            *number = device_number(&device.number).ok_or(Unavailable::NoDevice)?;
-        }
-        let cpus = aya::util::nr_cpus().map_or(1, |cpus| cpus as u64);
-        let each = devices.len() as u64 * u64::from(DIRECTIONS) * (WORDS * 8) as u64 * cpus;
+        let by_size = if sizes_apart { size_of::<CellBySize>() } else { 0 };
+        let cpus = aya::util::nr_cpus().unwrap_or(1);
+        let each = devices.len() * DIRECTIONS as usize * (size_of::<Cell>() + by_size) * cpus;
         // Where the cells would need too much memory, all jobs share theirs.
-        let groups = if groups as u64 * each <= BYTES_MAX { groups } else { 1 };
-        let btf = Btf::from_sys_fs()?;
+        let groups = if groups * each <= BYTES_MAX { groups } else { 1 };
         let cells = (groups * devices.len()) as u32 * DIRECTIONS;
+        let btf = Btf::from_sys_fs()?;
         let mut ebpf = EbpfLoader::new()
             .btf(Some(&btf))
             .override_global("own_tgid", &std::process::id(), true)
             .override_global("all_processes", &all_processes, true)
+            .override_global("sizes_apart", &u32::from(sizes_apart), true)
             .override_global("devices_count", &(devices.len() as u32), true)
-            .override_global("devices", &numbers, true)
+            .override_global("devices", &device_numbers(&devices)?, true)
             .map_max_entries("cells", cells)
+            .map_max_entries("cells_by_size", if sizes_apart { cells } else { 1 })
             .load(OBJECT)?;
         for (name, tracepoint) in PROGRAMS {
             program(&mut ebpf, name)?.load(tracepoint, &btf)?;
@@ -203,7 +180,7 @@ impl Collector {
             program(&mut ebpf, name).is_ok_and(|it| it.load(tracepoint, &btf).is_ok())
         };
         let has_journals = JOURNAL_PROGRAMS.iter().all(&mut load);
-        Ok(Collector { ebpf, devices, groups, has_journals, attached: false })
+        Ok(Collector { ebpf, devices, groups, sizes_apart, has_journals, attached: false })
     }
 
     /// Attaches the programs; a second call changes nothing.
@@ -271,7 +248,8 @@ impl Collector {
         Ok(Collected {
             paths: self.paths()?,
             others: self.others()?,
-            journals: self.journals()?,
+            journals: self.events("journals")?,
+            flushes: self.events("flushes")?,
             lost: lost + self.unfinished()?,
             unseen,
             metadata,
@@ -294,6 +272,16 @@ impl Collector {
         self.ebpf.map(name).ok_or_else(|| no_map(name))
     }
 
+    /// Begins a step of the run: the slowest I/O of each of the last four is kept, from the first one that
+    /// was begun.
+    ///
+    /// # Errors
+    /// When the kernel does not take the number.
+    pub fn begin_step(&mut self, number: u64) -> Result<(), Unavailable> {
+        let map = self.ebpf.map_mut("step_number").ok_or_else(|| no_map("step_number"))?;
+        Ok(Array::<&mut MapData, u64>::try_from(map)?.set(0, number, 0)?)
+    }
+
     /// I/Os of the groups so far. The kernel goes on adding while it is read: a sum may have an I/O more
     /// than another one.
     ///
@@ -301,29 +289,34 @@ impl Collector {
     /// When the kernel does not return its sums.
     pub fn paths(&self) -> Result<Vec<Path>, Unavailable> {
         let cells: PerCpuArray<_, Cell> = PerCpuArray::try_from(self.map("cells")?)?;
+        let by_size: PerCpuArray<_, CellBySize> =
+            PerCpuArray::try_from(self.map("cells_by_size")?)?;
         let mut paths = Vec::new();
         for index in 0..cells.len() {
-            let Some((mut path, entered, left)) = cell::gather(&cells.get(&index, 0)?) else {
-                continue;
-            };
+            let Some(mut found) = cell::gather(&cells.get(&index, 0)?) else { continue };
+            if self.sizes_apart {
+                found.path.sizes = cell::sizes(&by_size.get(&index, 0)?);
+            }
             let device = (index / DIRECTIONS) as usize;
+            let path = &mut found.path;
             path.device_name.clone_from(&self.devices[device % self.devices.len()].name);
             // The fourth kind are flushes.
             path.direction = Direction::ALL.get((index % DIRECTIONS) as usize).copied();
-            paths.push(Path { group: device / self.devices.len(), path, entered, left });
+            found.group = device / self.devices.len();
+            paths.push(found);
         }
         Ok(paths)
     }
 
-    /// Commits of the journals on each device that had some.
-    fn journals(&self) -> Result<Vec<JournalCommits>, Unavailable> {
-        let journals: Array<_, [u64; 3]> = Array::try_from(self.map("journals")?)?;
+    /// Events of a kind on each device that had some.
+    fn events(&self, map: &str) -> Result<Vec<DeviceEvents>, Unavailable> {
+        let events: Array<_, [u64; 3]> = Array::try_from(self.map(map)?)?;
         let mut found = Vec::new();
         for (index, device) in (0..).zip(&self.devices) {
-            let [commits, time, longest] = journals.get(&index, 0)?;
-            if commits > 0 {
+            let [count, time, longest] = events.get(&index, 0)?;
+            if count > 0 {
                 let (device, time, longest) = (device.name.clone(), Nanos(time), Nanos(longest));
-                found.push(JournalCommits { device, commits, time, longest });
+                found.push(DeviceEvents { device, count, time, longest });
             }
         }
         Ok(found)
@@ -369,6 +362,15 @@ fn no_map(name: &str) -> Unavailable {
     Unavailable::Failed(format!("no map {name}"))
 }
 
+/// The numbers of the devices, and zeros.
+fn device_numbers(devices: &[WatchedDevice]) -> Result<[u64; DEVICES_MAX], Unavailable> {
+    let mut numbers = [0; DEVICES_MAX];
+    for (number, device) in numbers.iter_mut().zip(devices) {
+        *number = device_number(&device.number).ok_or(Unavailable::NoDevice)?;
+    }
+    Ok(numbers)
+}
+
 /// Major and minor number, as the programs put them together.
 fn device_number(text: &str) -> Option<u64> {
     let (major, minor) = text.split_once(':')?;
@@ -396,7 +398,8 @@ mod tests {
         let disk = WatchedDevice { name: "sda".into(), number: "8:0".into() };
         let start = |count: usize| {
             let devices = vec![disk.clone(); count];
-            Collector::start(Settings { devices, scope: Scope::AllProcesses }).map(|_| ())
+            Collector::start(Settings { devices, scope: Scope::AllProcesses, sizes_apart: false })
+                .map(|_| ())
         };
         assert!(matches!(start(DEVICES_MAX + 1), Err(Unavailable::TooManyDevices(65))));
         assert!(matches!(start(0), Err(Unavailable::NoDevice)));

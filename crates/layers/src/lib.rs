@@ -8,8 +8,9 @@ mod cell;
 mod collector;
 mod unavailable;
 
+pub use cell::Path;
 pub use collector::{
-    Collected, Collector, Others, Path, ProgramCost, Scope, Settings, WatchedDevice, measure_cost,
+    Collected, Collector, Others, ProgramCost, Scope, Settings, WatchedDevice, measure_cost,
     monotonic_ns,
 };
 pub use unavailable::Unavailable;

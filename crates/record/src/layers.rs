@@ -18,8 +18,11 @@ pub struct Layers {
     pub paths: Vec<LayerPath>,
     /// Requests of others on the same devices; the one that used most device time first.
     pub others: Vec<OtherRequests>,
-    /// Commits of the journals on the same devices, where the kernel tells of them (ext4).
-    pub journals: Vec<JournalCommits>,
+    /// Commits of the journals on the same devices, where the kernel tells of them: an fsync of ext4
+    /// waits for one if it changed more than data. A commit contains its data and its flushes.
+    pub journals: Vec<DeviceEvents>,
+    /// Flushes of the volatile caches of the same devices, whoever asked for them.
+    pub flushes: Vec<DeviceEvents>,
     /// I/Os that were not timed because too many were in flight, or an event is missing.
     pub lost: u64,
     /// Requests that began before the measurement, or that no I/O of a process began.
@@ -80,8 +83,22 @@ pub struct LayerPath {
     pub total: LayerTimes,
     /// I/Os by their time in all layers, the fastest first. Those of one class differ by up to 25 %.
     pub classes: Vec<LayerClass>,
+    /// The same for each class of sizes, the shortest first; empty if all I/Os are of one.
+    pub sizes: Vec<SizeClasses>,
     /// The slowest I/Os, up to 100, the slowest first.
     pub slowest: Vec<SlowIo>,
+    /// The slowest I/O of each second of the run, or of longer steps in long runs, the first step first.
+    pub slowest_of_steps: Vec<SlowIo>,
+}
+
+/// I/Os of about the same size.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SizeClasses {
+    /// Their length at most; `None`: longer than those of all other classes.
+    pub up_to: Option<Bytes>,
+    /// They by their time in all layers, as in [`LayerPath::classes`].
+    pub classes: Vec<LayerClass>,
 }
 
 /// Times in the layers of the block layer.
@@ -244,24 +261,25 @@ pub struct LayerSample {
     pub processes: Vec<OtherRequests>,
 }
 
-/// Commits of the journals on a disk: an fsync of ext4 waits for one if it changed more than data.
+/// Events of a kind on a disk.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct JournalCommits {
+pub struct DeviceEvents {
     /// Kernel name of the disk.
     pub device: String,
     /// Their number.
-    pub commits: u64,
-    /// How long they took, together: with the data and the flushes of the device that belong to them.
+    #[serde(alias = "commits")]
+    pub count: u64,
+    /// How long they took, together.
     pub time: Nanos,
     /// How long the longest one took.
     pub longest: Nanos,
 }
 
-impl JournalCommits {
+impl DeviceEvents {
     /// How long one took on average, in nanoseconds.
     pub fn mean_ns(&self) -> f64 {
-        self.time.0 as f64 / self.commits.max(1) as f64
+        self.time.0 as f64 / self.count.max(1) as f64
     }
 }
 

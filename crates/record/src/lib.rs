@@ -74,8 +74,8 @@ pub use health::Health;
 pub use histogram::{Histogram, PrintedLatency, SUB_BUCKETS};
 pub use history::{LatencyColumn, LatencyHistory};
 pub use layers::{
-    JournalCommits, LayerClass, LayerPath, LayerSample, LayerSpans, LayerSums, LayerTimes, Layers,
-    OtherRequests, SlowIo, StampSums,
+    DeviceEvents, LayerClass, LayerPath, LayerSample, LayerSpans, LayerSums, LayerTimes, Layers,
+    OtherRequests, SizeClasses, SlowIo, StampSums,
 };
 pub use live::{LayoutProgress, Snapshot, WorkerState, WorkerStatus};
 pub use logs::{

@@ -2,8 +2,8 @@
 
 use crate::options::RenderOptions;
 use crate::style::{Style, printable};
-use judge::{CellLayers, IoLayer, Judged, LayerTable, LayersJudged};
-use record::{JournalCommits, RunRecord, human};
+use judge::{CellLayers, IoLayer, Judged, LayerTable, LayersJudged, SizeLayers};
+use record::{DeviceEvents, RunRecord, human};
 
 /// Other processes that are shown.
 const OTHERS: usize = 10;
@@ -35,20 +35,18 @@ fn text(layers: &LayersJudged, style: &Style, in_full: bool) -> String {
         out += &style.paragraph("No I/O of the jobs reached a disk.", 0);
     }
     out += &others(layers, style);
-    out.extend(layers.journals.iter().map(|commits| style.paragraph(&journal(commits), 0)));
+    let journals = layers.journals.iter().map(|them| events("Commits of the journal", them));
+    let flushes = layers.flushes.iter().map(|them| events("Flushes of the cache", them));
+    let sync = layers.sync.iter().map(|sync| sync.sentence());
+    out.extend(journals.chain(flushes).chain(sync).map(|text| style.paragraph(&text, 0)));
     out.extend(measured(layers).map(|text| style.paragraph(&text, 0)));
     out.extend(layers.gaps.iter().map(|gap| style.paragraph(gap, 0)));
     out.trim_end().to_owned() + "\n\n"
 }
 
-fn journal(commits: &JournalCommits) -> String {
-    format!(
-        "Journal on {}: {} commits, mean {}, longest {}.",
-        commits.device,
-        commits.commits,
-        human::time(commits.mean_ns()),
-        human::time(commits.longest.0 as f64)
-    )
+fn events(name: &str, events: &DeviceEvents) -> String {
+    let (mean, longest) = (human::time(events.mean_ns()), human::time(events.longest.0 as f64));
+    format!("{name} on {}: {}, mean {mean}, longest {longest}.", events.device, events.count)
 }
 
 /// From when on I/Os were timed, and what that cost.
@@ -105,6 +103,7 @@ fn table(layers: &LayerTable, style: &Style) -> String {
         counts.push(format!("the job made {job}"));
     }
     counts.extend(layers.events.iter().map(|(name, count)| format!("{count} {name}")));
+    out += &by_size(&layers.sizes);
     let (what, latency) = (layers.latency_name(), human::time(layers.latency_ns));
     out += &style.paragraph(&format!("Mean {what} {latency}; {}.", counts.join(", ")), 2);
     let slowest = layers.slowest.as_ref().map(|slowest| slowest.sentence());
@@ -112,6 +111,27 @@ fn table(layers: &LayerTable, style: &Style) -> String {
     let beside = layers.beside_others.as_ref().map(|beside| beside.sentence());
     let sentences = [slowest, member, beside].into_iter().flatten();
     out.extend(sentences.map(|sentence| style.paragraph(&sentence, 2)));
+    out
+}
+
+/// A row for each class of sizes.
+fn by_size(sizes: &[SizeLayers]) -> String {
+    if sizes.is_empty() {
+        return String::new();
+    }
+    let row = |name: &str, cells: [String; 4], last: &str| {
+        let cells: String = cells.iter().map(|cell| format!("{cell:>11}")).collect();
+        format!("  {name:<NAMES$}{cells}  {last}").trim_end().to_owned() + "\n"
+    };
+    let titles = ["I/Os", "mean", "p50", "p99"].map(str::to_owned);
+    let mut out = row("by size", titles, "longest in");
+    for size in sizes {
+        let at = |percentile| size.percentile_ns(percentile).map_or(String::new(), human::time);
+        let cells = [size.ios.to_string(), human::time(size.mean_ns()), at(50.0), at(99.0)];
+        let longest = size.longest_layer();
+        let longest = longest.map(|(layer, it)| format!("{} {}", layer.name(), human::percent(it)));
+        out += &row(&size.name(), cells, &longest.unwrap_or_default());
+    }
     out
 }
 
@@ -180,7 +200,7 @@ fn others(layers: &LayersJudged, style: &Style) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use judge::{IoLayer, LayerRow, OtherUse};
+    use judge::{IoLayer, LayerRow, LayersAt, OtherUse};
     use record::{Bytes, Direction, Nanos, OtherRequests};
 
     fn judged() -> LayersJudged {
@@ -203,6 +223,15 @@ mod tests {
                 row(IoLayer::Outside, 19_000.0, None, 0.19),
             ],
             events: vec![("merged", 7)],
+            sizes: vec![SizeLayers {
+                up_to: Some(Bytes(16384)),
+                ios: 900,
+                means_ns: vec![(IoLayer::Device, 90_000.0), (IoLayer::Plug, 10_000.0)],
+                percentiles: vec![LayersAt {
+                    percentile: 50.0,
+                    times_ns: vec![(IoLayer::Device, 80_000.0)],
+                }],
+            }],
             ..LayerTable::default()
         };
         let requests = OtherRequests {
@@ -218,9 +247,9 @@ mod tests {
             tables: vec![table],
             others: vec![OtherUse { requests, device_share: 0.25 }],
             gaps: vec!["3 requests had no known start.".into()],
-            journals: vec![JournalCommits {
+            journals: vec![DeviceEvents {
                 device: "nvme0n1".into(),
-                commits: 4,
+                count: 4,
                 time: Nanos(10_000_000),
                 longest: Nanos(7_000_000),
             }],
@@ -250,12 +279,14 @@ mod tests {
             "mean p50 p99 p99.9 share",
             "device 81 µs 80 µs 120 µs 2 ms 81 %",
             "outside 19 µs 19 %",
+            "by size I/Os mean p50 p99 longest in",
+            "up to 16 KiB 900 100 µs 80 µs device 90 %",
             "Mean latency with submission 100 µs; 900 I/Os timed, the job made 1000, 7",
             "merged.",
             "",
             "Other requests disk requests data device time share",
             "postgres 4711 nvme0n1 12 48 KiB 1.5 ms 25 %",
-            "Journal on nvme0n1: 4 commits, mean 2.5 ms, longest 7 ms.",
+            "Commits of the journal on nvme0n1: 4, mean 2.5 ms, longest 7 ms.",
             "I/Os were timed at a cost of at most 410 ns of a CPU for each.",
             "3 requests had no known start.",
             "",

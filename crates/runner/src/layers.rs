@@ -14,7 +14,7 @@ use layers::{
     Collected, Collector, Others, Path, Scope, Settings, Unavailable, WatchedDevice, measure_cost,
     monotonic_ns,
 };
-use plan::Plan;
+use plan::{Pattern, Plan};
 use rate::RateProbe;
 use record::{
     Direction, Facts, JobRecord, LayerSums, Layers, Nanos, OtherRequests, PerDirection, StampSums,
@@ -109,7 +109,11 @@ impl LayerTimer {
         }
         let disks = devices.iter().map(|device| device.name.clone()).collect();
         let (mut groups, mut workers) = grouped(plan);
-        let timing = Collector::start(Settings { devices, scope: Scope::Groups(groups.len()) });
+        let timing = Collector::start(Settings {
+            devices,
+            scope: Scope::Groups(groups.len()),
+            sizes_apart: plan.workers.iter().any(|worker| has_several_sizes(&worker.pattern)),
+        });
         let timing = timing.map(|collector| {
             if !collector.keeps_groups_apart(groups.len()) {
                 groups = vec![String::new()];
@@ -146,6 +150,15 @@ impl LayerTimer {
         }
         if let Err(error) = added {
             *timing = Err(error);
+        }
+    }
+
+    /// Begins a step of the run's history.
+    fn begin_step(&self, number: u64) {
+        let mut timing = self.timing.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Ok(Timing { collector, .. }) = &mut *timing {
+            // What fails here fails again at the end, where it is reported.
+            let _ = collector.begin_step(number);
         }
     }
 
@@ -227,14 +240,14 @@ impl LayerTimer {
             Stage::Undecided(_) => return Err(Unavailable::TooShort),
             Stage::Timed(since) => since,
         };
-        let Collected { mut paths, others, journals, lost, unseen, metadata, unnamed } =
+        let Collected { mut paths, others, journals, flushes, lost, unseen, metadata, unnamed } =
             collector.finish()?;
         history.finish(&mut paths);
         let origin_ns = monotonic_ns().saturating_sub(origin.elapsed().as_nanos() as u64);
         for Path { group, path, .. } in &mut paths {
             path.job.clone_from(&self.groups[*group]);
             path.is_member = self.members.contains(&path.device_name);
-            for io in &mut path.slowest {
+            for io in path.slowest.iter_mut().chain(&mut path.slowest_of_steps) {
                 io.at = Nanos(io.at.0.saturating_sub(origin_ns));
             }
         }
@@ -250,6 +263,7 @@ impl LayerTimer {
             paths: paths.into_iter().map(|path| path.path).collect(),
             others: self.named(others),
             journals,
+            flushes,
             lost,
             // What was under way when timing began is no gap.
             unseen: if begun.0 > 0 { 0 } else { unseen },
@@ -302,6 +316,10 @@ impl TimedPaths for Followed {
         self.timer.is_decided(&self.watcher)
     }
 
+    fn begin_step(&self, number: u64) {
+        self.timer.begin_step(number);
+    }
+
     fn paths(&self) -> Vec<Path> {
         self.timer.paths()
     }
@@ -309,6 +327,12 @@ impl TimedPaths for Followed {
     fn cost_ns(&self) -> Option<f64> {
         self.timer.cost_ns()
     }
+}
+
+/// Whether the I/Os of a pattern differ in size.
+fn has_several_sizes(pattern: &Pattern) -> bool {
+    let blocks = Direction::ALL.map(|direction| &pattern.blocks[direction]);
+    blocks.into_iter().any(|blocks| blocks.min() != blocks.max())
 }
 
 /// The names of the jobs, and the workers of each.
@@ -392,7 +416,7 @@ mod tests {
 
     fn path(ios: u64, entered: u64, left: u64) -> Path {
         let path = LayerPath { ios, ..LayerPath::default() };
-        Path { group: 0, path, entered, left }
+        Path { group: 0, path, entered, left, slowest_of_steps: BTreeMap::new() }
     }
 
     #[test]

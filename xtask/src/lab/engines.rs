@@ -30,7 +30,17 @@ pub const MODULES: &[&str] = &[
     "crc32c_generic",
 ];
 /// Programs of this machine that cases call.
-pub const TOOLS: &[&str] = &["blkzone", "mkfs.ext4", "mkfs.xfs", "mkfs.btrfs", "dmsetup", "mdadm"];
+pub const TOOLS: &[&str] = &[
+    "blkparse",
+    "blktrace",
+    "blkzone",
+    "btt",
+    "dmsetup",
+    "mdadm",
+    "mkfs.btrfs",
+    "mkfs.ext4",
+    "mkfs.xfs",
+];
 /// Devices that only the cases need.
 pub const DEVICES: &[Device] = &[
     // nvme3: namespaces with plain blocks, and with protection information in separate metadata, in
@@ -133,16 +143,18 @@ timed() { run --layers --direct=1 --ioengine=psync --rw=randread --bs=4k --size=
 tables() { tr '\\n' ' ' </tmp/out | tr -s ' ' | sed 's/Layers of /\\n&/g' | grep \"^Layers of lab: [a-z]* on $1[ ,]\"; }
 # I/Os that were timed on a disk.
 ios() { tables $1 | grep -o '[0-9]* I/Os timed' | head -n 1 | cut -d ' ' -f 1; }
-# Mean time of a layer on a disk, in nanoseconds; 0 if it has none.
-mean() {
-  tables $2 | head -n 1 | sed 's/Mean .*//' | awk -v layer=$1 '{
+# A column of a layer of a disk, in nanoseconds; 0 if it has none.
+column() {
+  tables $3 | head -n 1 | sed 's/Mean .*//' | awk -v column=$1 -v layer=$2 '{
     for (at = 1; at < NF; at++) if ($at == layer) {
-      unit = $(at + 2)
-      time = $(at + 1) * (unit == \"s\" ? 1e9 : unit == \"ms\" ? 1e6 : unit == \"µs\" ? 1e3 : 1)
+      unit = $(at + 2 * column)
+      time = $(at + 2 * column - 1) * (unit == \"s\" ? 1e9 : unit == \"ms\" ? 1e6 : unit == \"µs\" ? 1e3 : 1)
       break
     }
   } END { printf \"%d\\n\", time }'
 }
+mean() { column 1 $1 $2; }
+p99() { column 3 $1 $2; }
 # Soft RoCE at 10.7.7.1.
 soft_roce() {
   ! rdma link | grep -q rxe0 || return 0
@@ -153,6 +165,8 @@ soft_roce() {
   rdma link add rxe0 type rxe netdev dummy0
 }
 within() { [ $1 -le $2 ] && [ $2 -le $3 ]; }
+# Two numbers differ by 5 % at most.
+alike() { within $(($2 * 95 / 100)) $1 $(($2 * 105 / 100)) || { echo \"$1 is not $2\"; return 1; }; }
 # The layers of a disk make up the latency of the job, to 3 %.
 whole() {
   tables $1 | grep 'Mean latency' | head -n 1 | sed 's/Mean latency.*//' | awk '{

@@ -36,6 +36,46 @@ for layer in submission request plug scheduler completion; do
 done",
     },
     Case {
+        name: "layers-btt",
+        proves: "layers: waiting and device, their means and the p99, are those of blktrace and btt to 5 %",
+        is_long: false,
+        steps: "D=/dev/sda
+P=/sys/bus/pseudo/drivers/scsi_debug
+Q=/sys/block/sda/queue
+requests=$(cat $Q/nr_requests)
+echo mq-deadline >$Q/scheduler
+echo 4 >$Q/nr_requests
+echo 5000000 >$P/ndelay
+mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+mkdir -p /tmp/btt
+cd /tmp/btt
+blktrace -a write -d $D -o traced >/dev/null &
+tracer=$!
+for try in 1 2 3 4 5 6 7 8 9 10; do
+  [ $(cat /sys/block/sda/trace/enable) = 0 ] || break
+  sleep 1
+done
+# btt knows an I/O by its sector: no two jobs write the same one. Of data that is read, samples are read as
+# well, which are not timed.
+timed --rw=randwrite --numjobs=16 --number_ios=25 --group_reporting --size=512k --offset_increment=512k
+kill -INT $tracer
+wait $tracer || true
+echo 0 >$P/ndelay
+echo 1 >$P/delay
+echo $requests >$Q/nr_requests
+echo none >$Q/scheduler
+blkparse -q -i traced -d traced.bin >/dev/null
+btt -i traced.bin -l device >btt.txt
+# A count, or the mean time in nanoseconds.
+count() { awk -v row=$1 '$1 == row { print $5; exit }' btt.txt; }
+seen() { awk -v row=$1 '$1 == row { printf \"%d\\n\", $3 * 1e9; exit }' btt.txt; }
+[ $(ios sda) = 400 ]
+[ $(count Q2C) = 400 ]
+alike $(mean device sda) $(seen D2C)
+alike $(($(mean request sda) + $(mean plug sda) + $(mean scheduler sda))) $(($(seen Q2C) - $(seen D2C)))
+alike $(p99 device sda) $(sort -n -k 2 device_*.dat | awk '{ time[NR] = $2 } END { printf \"%d\\n\", time[int(NR * 0.99)] * 1e9 }')",
+    },
+    Case {
         name: "layers-dm",
         proves: "layers: dm-linear and dm-crypt with the disk below; 40 ms of dm-delay",
         is_long: false,

@@ -84,9 +84,10 @@ pub fn boot(directory: &Path, content: &Content) -> Result<String> {
     guest::run(directory, &image::make(directory, content)?, content.devices)
 }
 
-/// What the guest printed behind each `== NAME` line: (name, text).
+/// What the guest printed behind each line `== NAME`: (name, text).
 fn parts(said: &str) -> Vec<(String, String)> {
-    let named = said.split("== ").skip(1).filter_map(|part| part.split_once('\n'));
+    let lines = format!("\n{said}");
+    let named = lines.split("\n== ").skip(1).filter_map(|part| part.split_once('\n'));
     named.map(|(name, text)| (name.trim().to_owned(), text.to_owned())).collect()
 }
 

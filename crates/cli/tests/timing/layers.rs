@@ -5,7 +5,7 @@ use crate::common::{
     FATHOM, Frozen, Loop, MemoryFilesystem, Mounted, Ran, Running, Throttle, alone, free_port,
     is_served, loop_device, recorded, recorded_by, run, scratch, system, wait_until,
 };
-use record::{Direction, LayerPath, Layers, OtherRequests, RunRecord};
+use record::{Bytes, Direction, LayerPath, Layers, OtherRequests, RunRecord, SizeClasses, SlowIo};
 use rustix::process::Signal;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -476,8 +476,26 @@ fn without_rights_the_run_says_so_and_goes_on() {
     assert!(said.contains("in a user namespace") && said.contains("CAP_PERFMON"), "{said}");
 }
 
+/// What the kernel counts of a device.
+fn counters(device: &Loop) -> Vec<u64> {
+    let text = std::fs::read_to_string(format!("/sys/block/{}/stat", device.name())).unwrap();
+    text.split_whitespace().map(|word| word.parse().unwrap()).collect()
+}
+
+/// Waits until a run has read from a device for a while.
+fn wait_for_reads(device: &Loop) {
+    let before = counters(device)[0];
+    wait_until("reads", || counters(device)[0] > before + 100);
+}
+
+/// Flushes of a device's cache, and the milliseconds that they took, as the kernel counts them.
+fn flush_counters(device: &Loop) -> (u64, u64) {
+    let counters = counters(device);
+    (counters[15], counters[16])
+}
+
 #[test]
-fn commits_of_the_journal_are_those_that_the_journal_counts() {
+fn commits_and_flushes_are_those_that_the_kernel_counts() {
     let _alone = alone();
     let directory = scratch();
     let device = loop_device(directory.path(), 64 << 20, &[]);
@@ -489,15 +507,22 @@ fn commits_of_the_journal_are_those_that_the_journal_counts() {
         text.split_whitespace().next().unwrap().parse().unwrap()
     };
     let before = transactions();
+    let flushed_before = flush_counters(&device);
     let file = format!("--filename={}", mounted.path().join("f").display());
     // Each write makes the file longer, so that each fsync has something for the journal.
     let line = ["--name=t", "--rw=write", "--bs=4k", "--size=800k", "--fsync=1", "--layers", &file];
     let line = [&line[..], &["--fallocate=none"]].concat();
     let record = recorded(directory.path(), 0, &line);
     let [journal] = &layers(&record).journals[..] else { panic!("{:?}", layers(&record)) };
-    assert_eq!((&*journal.device, journal.commits), (device.name(), transactions() - before));
-    assert!(journal.commits >= 190 && journal.longest <= journal.time, "{journal:?}");
+    assert_eq!((&*journal.device, journal.count), (device.name(), transactions() - before));
+    assert!(journal.count >= 190 && journal.longest <= journal.time, "{journal:?}");
     let syncs = &record.jobs[0].sync.latency;
+    let flushed = flush_counters(&device);
+    let [flushes] = &layers(&record).flushes[..] else { panic!("{:?}", layers(&record)) };
+    assert_eq!((&*flushes.device, flushes.count), (device.name(), flushed.0 - flushed_before.0));
+    let ticks = (flushed.1 - flushed_before.1) as f64;
+    let ours = flushes.time.0 as f64 / 1e6;
+    assert!((ours - ticks).abs() <= 0.05 * ticks + 1.0, "{ours} ms, the kernel {ticks} ms");
     assert!(
         journal.time.0 <= syncs.sum() && journal.time.0 > syncs.sum() / 4,
         "{journal:?} {}",
@@ -531,13 +556,7 @@ fn a_device_that_is_detached_in_the_middle_is_timed_to_the_end() {
     let options = ["--time_based", "--runtime=2", "--output-format=json"];
     let arguments = [&texts(&reads_of_it)[..], &options].concat();
     let running = Running::fathom("run", directory.path(), &arguments);
-    let reads = || {
-        let file = format!("/sys/block/{}/stat", device.name());
-        let text = std::fs::read_to_string(file).unwrap();
-        text.split_whitespace().next().unwrap().parse::<u64>().unwrap()
-    };
-    let before_it = reads();
-    wait_until("reads", || reads() > before_it + 100);
+    wait_for_reads(&device);
     // The kernel removes it when the job closes it.
     system("losetup", &["--detach", &device.device]);
     let json = running.end().expect(0).json();
@@ -546,6 +565,69 @@ fn a_device_that_is_detached_in_the_middle_is_timed_to_the_end() {
     let made = json["jobs"][0]["read"]["total_ios"].as_f64().unwrap();
     assert!(timed <= made && timed > 0.99 * made, "{timed} of {made}: {path}");
     wait_until("their end", || loaded() == before);
+}
+
+#[test]
+fn sizes_of_a_job_that_mixes_them_are_apart() {
+    let _alone = alone();
+    let directory = scratch();
+    let (_device, reads_of_it) = read_device(directory.path());
+    let mixed = ["--bssplit=4k/50:128k/50", "--number_ios=1000", "--norandommap"];
+    let line = [&texts(&reads_of_it)[..], &mixed].concat();
+    let (record, ()) = without_loss(|| (recorded(directory.path(), 0, &line), ()));
+    let path = reads(&record);
+    let [short, long] = &path.sizes[..] else { panic!("{:?}", path.sizes) };
+    assert_eq!((short.up_to, long.up_to), (Some(Bytes(4 << 10)), Some(Bytes(256 << 10))));
+    let ios = |size: &SizeClasses| size.classes.iter().map(|class| class.ios).sum::<u64>();
+    assert_eq!(ios(short) + ios(long), path.ios + path.parts);
+    assert_eq!(ios(short) * (4 << 10) + ios(long) * (128 << 10), path.bytes.0);
+    let device =
+        |size: &SizeClasses| size.classes.iter().map(|class| class.spans.device.0).sum::<u64>();
+    assert_eq!(device(short) + device(long), path.device.sum.0);
+    let text = crate::common::fathom(directory.path(), &line).expect(0).out;
+    assert!(text.contains("  by size") && text.contains("  up to 256 KiB"), "{text}");
+}
+
+/// A write that never ends is in the device as long as the run lasts, and in no figure.
+#[test]
+fn a_request_of_another_process_that_never_completes_is_not_counted() {
+    let _alone = alone();
+    let below = MemoryFilesystem::new(64 << 20);
+    let (device, reads_of_it) = read_device(below.path());
+    // Freezing waits for what is in memory to be written.
+    system("sync", &["--file-system", below.path().to_str().unwrap()]);
+    let frozen = Frozen::at(below.path());
+    let mut dd = Command::new("dd");
+    let to = format!("of={}", device.device);
+    dd.args(["if=/dev/zero", &to, "bs=4k", "count=1", "oflag=direct"]);
+    let in_flight = || {
+        let text =
+            std::fs::read_to_string(format!("/sys/block/{}/inflight", device.name())).unwrap();
+        text.split_whitespace().nth(1) == Some("1")
+    };
+    // A loop device does the requests of a control group one after the other.
+    let throttle = Throttle::new();
+    let collected = std::thread::scope(|scope| {
+        let line = [&texts(&reads_of_it)[..], &["--time_based", "--runtime=2"]].concat();
+        let (directory, starter) = (scratch(), throttle.starter());
+        let run = scope.spawn(move || {
+            let starter: Vec<&str> = starter.iter().map(String::as_str).collect();
+            recorded_by(&starter, directory.path(), 0, &line)
+        });
+        wait_for_reads(&device);
+        let writer = Running::start(&mut dd);
+        wait_until("a write that waits", in_flight);
+        let record = run.join().unwrap();
+        drop(frozen);
+        writer.end().expect(0);
+        record
+    });
+    let found = layers(&collected);
+    assert!(found.others.iter().all(|other| other.name != "dd"), "{:?}", found.others);
+    let path = reads(&collected);
+    assert!(path.beside > 0 && path.beside <= path.ios, "{path:?}");
+    let parts: u64 = path.inside().iter().map(|times| times.sum.0).sum();
+    assert!((parts as f64 / path.total.sum.0 as f64 - 1.0).abs() < 0.03, "{path:?}");
 }
 
 #[test]
@@ -563,7 +645,10 @@ fn a_suite_has_a_row_of_layers_for_each_cell() {
     let json = [&sweep[..], &["--json"]].concat();
     let json = Running::fathom("sweep", directory.path(), &json).end().expect(0).json();
     let cells = json["layers_by_cell"].as_array().unwrap();
-    assert_eq!((cells.len(), &cells[1]["cell"]), (2, &"iodepth=2".into()), "{json}");
+    // Cells run in an order that is drawn.
+    let mut names: Vec<&str> = cells.iter().map(|cell| cell["cell"].as_str().unwrap()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["iodepth=1", "iodepth=2"], "{json}");
     assert!(text.contains("submission") && text.contains("device"), "{text}");
     let knee = ["--layers", "--depths=1,2", "--time=200ms", "--size=16m", &device.device];
     let text = Running::fathom("knee", directory.path(), &knee).end().expect(0).out;
@@ -606,6 +691,13 @@ fn a_history_shows_in_which_seconds_a_layer_was_slow() {
     // The last second is not a whole one.
     let end = history.columns.iter().map(|column| column.at).max().unwrap() - 1;
     assert!(slow(1) > 50e6 && slow(end) < 5e6, "{} {}", slow(1), slow(end));
+    // The slowest I/O of each second is slow or fast as the others of it.
+    let slowest = &reads(&record).slowest_of_steps;
+    let second = |io: &&SlowIo| io.at.0 / 1_000_000_000;
+    let of_second = |at: u64| slowest.iter().find(|io| second(io) == at);
+    assert!(of_second(1).is_some_and(|io| io.total.0 > 50_000_000), "{slowest:?}");
+    assert_eq!(slowest.iter().map(|io| io.total).max(), Some(reads(&record).slowest[0].total));
+    assert!((end as usize..=end as usize + 2).contains(&slowest.len()), "{end} {slowest:?}");
     let counted: u64 = history.columns.iter().map(|step| step.counts.read.count()).sum();
     assert_eq!(counted, reads(&record).ios);
 }

@@ -3,15 +3,17 @@
 
 use crate::judged_set::JudgedSet;
 use crate::{cpu_profile, style::Style};
-use judge::{IoLayer, LayerTable, LayersAt, LayersJudged, SlowestIos};
+use judge::{IoLayer, LayerTable, LayersAt, LayersJudged, SizeLayers};
 use maud::{Markup, html};
-use record::CpuProfile;
 use record::human::{count, percent, size, time};
+use record::{CpuProfile, SlowIo};
 
 /// The most rows of a table on a page.
 const ROWS_MAX: usize = 60;
 /// Of the slowest I/Os, those that have a row.
 const SLOWEST_SHOWN: usize = 20;
+/// The most rows with the slowest I/O of a second each, or of a longer step.
+const STEPS_SHOWN: usize = 600;
 
 /// The sections; empty where nothing of it was measured.
 pub(super) fn sections(judged_sets: &[JudgedSet]) -> Markup {
@@ -92,7 +94,14 @@ fn layer_table(table: &LayerTable) -> Markup {
         @if !table.percentiles.is_empty() { (at_percentiles(table)) }
         @if let Some(member) = &table.slow_member { p { (member.sentence()) } }
         @if let Some(beside) = &table.beside_others { p { (beside.sentence()) } }
-        @if let Some(slowest) = &table.slowest { (slowest_ios(slowest)) }
+        @if !table.sizes.is_empty() { (by_size(&table.sizes)) }
+        @if let Some(slowest) = &table.slowest {
+            p { (slowest.sentence()) }
+            (slow_ios("The slowest I/Os", slowest.ios.iter().take(SLOWEST_SHOWN)))
+        }
+        @if table.slowest_of_steps.len() > 1 {
+            (slow_ios("The slowest I/O of each second", table.slowest_of_steps.iter().take(STEPS_SHOWN)))
+        }
     }
 }
 
@@ -175,12 +184,46 @@ fn stack(at: &LayersAt) -> Markup {
     }
 }
 
-fn slowest_ios(slowest: &SlowestIos) -> Markup {
+fn by_size(sizes: &[SizeLayers]) -> Markup {
     html! {
-        p { (slowest.sentence()) }
+        div class="table-room" tabindex="0" role="group" aria-label="Layers by size" {
+            table {
+                thead {
+                    tr {
+                        th scope="col" { "size" }
+                        @for head in ["I/Os", "mean", "p50", "p99", "p99.9"] {
+                            th scope="col" class="number" { (head) }
+                        }
+                        th scope="col" { "longest in" }
+                    }
+                }
+                tbody {
+                    @for size in sizes {
+                        tr {
+                            th scope="row" { (size.name()) }
+                            td class="number" { (count(size.ios as f64)) }
+                            td class="number" { (time(size.mean_ns())) }
+                            @for percentile in [50.0, 99.0, 99.9] {
+                                td class="number" { (size.percentile_ns(percentile).map(time).unwrap_or_default()) }
+                            }
+                            td {
+                                @if let Some((layer, share)) = size.longest_layer() {
+                                    (layer.name()) " " (percent(share))
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn slow_ios<'a>(title: &str, ios: impl Iterator<Item = &'a SlowIo>) -> Markup {
+    html! {
         details {
-            summary { "The slowest I/Os" }
-            div class="table-room" tabindex="0" role="group" aria-label="The slowest I/Os" {
+            summary { (title) }
+            div class="table-room" tabindex="0" role="group" aria-label=(title) {
                 table {
                     thead {
                         tr {
@@ -192,7 +235,7 @@ fn slowest_ios(slowest: &SlowestIos) -> Markup {
                         }
                     }
                     tbody {
-                        @for io in slowest.ios.iter().take(SLOWEST_SHOWN) {
+                        @for io in ios {
                             tr {
                                 td class="number" { (format!("{:.3} s", io.at.0 as f64 / 1e9)) }
                                 td class="number" { (time(io.total.0 as f64)) }

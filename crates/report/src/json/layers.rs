@@ -3,16 +3,18 @@
 use super::tree::{Json, array, object, texts};
 use judge::{
     BesideOthers, CellLayers, IoLayer, LayerRow, LayerTable, LayersAt, LayersJudged, OtherUse,
-    SlowMember,
+    SizeLayers, SlowMember, SyncParts,
 };
-use record::{JournalCommits, RunRecord, SlowIo};
+use record::{DeviceEvents, RunRecord, SlowIo};
 
 /// The layers as JSON.
 pub(super) fn layers(layers: &LayersJudged) -> Json {
     object! {
         "paths" => array(&layers.tables, path),
         "others" => array(&layers.others, other),
-        "journals" => array(&layers.journals, journal),
+        "journals" => array(&layers.journals, |them| events("commits", them)),
+        "flushes" => array(&layers.flushes, |them| events("flushes", them)),
+        "sync" => layers.sync.as_ref().map(sync),
         "gaps" => texts(&layers.gaps),
         "timed_by_default" => layers.is_default,
         "timed_since_ns" => layers.since.0,
@@ -55,18 +57,38 @@ fn path(table: &LayerTable) -> Json {
         "layers" => array(&table.rows, row),
         "events" => array(&table.events, event),
         "percentiles" => array(&table.percentiles, at_percentile),
+        "sizes" => array(&table.sizes, size),
         "slowest" => table.slowest.as_ref().map(|slowest| array(&slowest.ios, slow_io)),
+        "slowest_of_steps" => array(&table.slowest_of_steps, slow_io),
         "slow_member" => table.slow_member.as_ref().map(slow_member),
         "beside_others" => table.beside_others.as_ref().map(beside_others),
     }
 }
 
-fn journal(commits: &JournalCommits) -> Json {
+fn events(count: &'static str, events: &DeviceEvents) -> Json {
     object! {
-        "disk" => &commits.device,
-        "commits" => commits.commits,
-        "mean_ns" => commits.mean_ns(),
-        "longest_ns" => commits.longest.0,
+        "disk" => &events.device,
+        count => events.count,
+        "mean_ns" => events.mean_ns(),
+        "longest_ns" => events.longest.0,
+    }
+}
+
+fn sync(parts: &SyncParts) -> Json {
+    object! {
+        "latency_ns" => parts.latency_ns,
+        "journal_ns" => parts.journal_ns,
+        "flush_ns" => parts.flush_ns,
+    }
+}
+
+fn size(size: &SizeLayers) -> Json {
+    object! {
+        "up_to_bytes" => size.up_to.map(|up_to| up_to.0),
+        "ios" => size.ios,
+        "mean_ns" => size.mean_ns(),
+        "layers" => array(&size.means_ns, mean),
+        "percentiles" => array(&size.percentiles, at_percentile),
     }
 }
 

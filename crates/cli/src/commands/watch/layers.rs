@@ -30,7 +30,8 @@ impl DiskTimer {
             number: device.dev.clone(),
         };
         let devices = disks.map(watched).collect();
-        let mut collector = Collector::start(Settings { devices, scope: Scope::AllProcesses })?;
+        let mut collector =
+            Collector::start(Settings { devices, scope: Scope::AllProcesses, sizes_apart: false })?;
         collector.attach()?;
         Ok(DiskTimer { collector, host, cgroups: BTreeMap::new(), looked_up: BTreeSet::new() })
     }
