@@ -481,19 +481,21 @@ pub fn chosen(quick: bool, only: Option<&str>) -> Vec<&'static Case> {
     all().filter(wanted).collect()
 }
 
-/// The script of the cases. Behind its name each prints its seconds and `passed`, or the commands up to
-/// the one that failed.
+/// The script of the cases, of which a guest runs its share. Behind its name each prints its seconds and
+/// `passed`, or the commands up to the one that failed.
 pub fn script(cases: &[&Case]) -> String {
     let mut script = "export FATHOM_ARCHIVE=off\n".to_owned();
-    for case in cases {
+    for (number, case) in cases.iter().enumerate() {
         // Writing to a string cannot fail.
         let _ = write!(
             script,
-            "cat >/tmp/case <<'END-OF-CASE'\n{PROLOGUE}{}\nEND-OF-CASE\n\
+            "if [ $(({number} % shares)) = $share ]; then\n\
+             cat >/tmp/case <<'END-OF-CASE'\n{PROLOGUE}{}\nEND-OF-CASE\n\
              begun=$(cut -d. -f1 /proc/uptime)\n\
              sh -ex /tmp/case >/tmp/log 2>&1 && verdict=passed || verdict=failed\n\
              echo '== {}'\necho $(($(cut -d. -f1 /proc/uptime) - begun)) $verdict\n\
-             [ $verdict = passed ] || {{ tail -n 40 /tmp/log; dmesg | tail -n 5; }}\n",
+             [ $verdict = passed ] || {{ tail -n 40 /tmp/log; dmesg | tail -n 5; }}\n\
+             fi\n",
             case.steps, case.name,
         );
     }

@@ -3,7 +3,7 @@
 use super::image::{Device, Image};
 use super::monitor::Monitor;
 use anyhow::{Context, Result, ensure};
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -27,10 +27,23 @@ impl Drop for Guest {
     }
 }
 
-/// Boots the image and gives what its script printed.
-pub fn run(directory: &Path, image: &Image, devices: &[Device]) -> Result<String> {
+/// Which part of the script a guest runs: one of so many, from 0 on.
+#[derive(Clone, Copy, Debug)]
+pub struct Share {
+    pub number: usize,
+    pub of: usize,
+}
+
+impl Share {
+    /// All of it.
+    pub const WHOLE: Share = Share { number: 0, of: 1 };
+}
+
+/// Boots the image and gives what its script printed. The images of the devices are in `directory`.
+pub fn run(directory: &Path, image: &Image, devices: &[Device], share: Share) -> Result<String> {
+    fs::create_dir_all(directory)?;
     let monitor = directory.join("monitor");
-    let mut guest = start(directory, image, &monitor, devices)?;
+    let mut guest = start(directory, image, &monitor, devices, share)?;
     let started = Instant::now();
     let console = guest.0.stdout.take().context("no console")?;
     let mut said = String::new();
@@ -50,7 +63,13 @@ pub fn run(directory: &Path, image: &Image, devices: &[Device]) -> Result<String
     anyhow::bail!("the guest ended before its script; it said: {said}")
 }
 
-fn start(directory: &Path, image: &Image, monitor: &Path, devices: &[Device]) -> Result<Guest> {
+fn start(
+    directory: &Path,
+    image: &Image,
+    monitor: &Path,
+    devices: &[Device],
+    share: Share,
+) -> Result<Guest> {
     let mut command = Command::new("timeout");
     command.arg(PATIENCE.as_secs().to_string()).arg("qemu-system-x86_64");
     // Software emulation: there is no other kind inside most build machines.
@@ -58,7 +77,10 @@ fn start(directory: &Path, image: &Image, monitor: &Path, devices: &[Device]) ->
     command.args(["-m", "1024,slots=4,maxmem=4G", "-no-reboot"]);
     command.args(["-display", "none", "-serial", "stdio"]);
     command.arg("-kernel").arg(&image.kernel).arg("-initrd").arg(&image.initrd);
-    command.args(["-append", "console=ttyS0 quiet panic=-1"]);
+    // The kernel gives what it does not know itself to the first process, as environment variables.
+    let Share { number, of } = share;
+    let append = format!("console=ttyS0 quiet panic=-1 share={number} shares={of}");
+    command.args(["-append", &append]);
     for (id, device) in [("disk0", ""), ("disk1", ""), ("disk2", ",id=worn")] {
         let file = directory.join(format!("{id}.img"));
         File::create(&file)?.set_len(DISK_BYTES)?;

@@ -14,6 +14,7 @@ mod rdma;
 use crate::cargo;
 use anyhow::{Context, Result, ensure};
 use clap::Args;
+use guest::Share;
 pub use image::{Content, Image, make};
 pub use monitor::Monitor;
 use serde_json::Value;
@@ -32,6 +33,9 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     program: Option<PathBuf>,
 }
+
+/// Guests that boot at a time: software emulation uses little more than one CPU for each.
+const GUESTS: usize = 2;
 
 /// Modules of the guest's devices; numbers of disks follow their order.
 const MODULES: &[&str] = &["nvme", "sd_mod"];
@@ -60,7 +64,8 @@ pub fn run(root: &Path, options: &Options) -> Result<()> {
         files: &rdma::FILES.iter().map(PathBuf::from).collect::<Vec<_>>(),
         devices: engines::DEVICES,
     };
-    let parts = parts(&boot(&root.join("target/lab"), &content)?);
+    let guests = if reads_health || cases.len() < GUESTS { 1 } else { GUESTS };
+    let parts = parts(&boot_shares(&root.join("target/lab"), &content, guests)?);
     let mut failed = if reads_health { health::check(&parts)? } else { 0 };
     failed += engines::check(&cases, &parts);
     ensure!(failed == 0, "{failed} of what the guest shows is not as it should be");
@@ -81,7 +86,25 @@ pub fn quick(root: &Path) -> Result<u8> {
 
 /// Boots a guest in `directory`, and returns what its script printed.
 pub fn boot(directory: &Path, content: &Content) -> Result<String> {
-    guest::run(directory, &image::make(directory, content)?, content.devices)
+    guest::run(directory, &image::make(directory, content)?, content.devices, Share::WHOLE)
+}
+
+/// Boots so many guests at a time, each for its share of the script, and returns what all of them printed.
+fn boot_shares(directory: &Path, content: &Content, guests: usize) -> Result<String> {
+    let image = &image::make(directory, content)?;
+    std::thread::scope(|scope| {
+        let boot = |number: usize| {
+            let directory = directory.join(format!("guest{number}"));
+            let share = Share { number, of: guests };
+            scope.spawn(move || guest::run(&directory, image, content.devices, share))
+        };
+        let booted: Vec<_> = (0..guests).map(boot).collect();
+        let printed = booted.into_iter().map(|guest| match guest.join() {
+            Ok(printed) => printed,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        printed.collect()
+    })
 }
 
 /// What the guest printed behind each line `== NAME`: (name, text).
