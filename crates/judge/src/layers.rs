@@ -6,11 +6,11 @@ mod spans;
 mod sync;
 
 pub use by_cell::{CellLayers, layers_by_cell};
-pub use sizes::SizeLayers;
+pub use sizes::{SizeLayers, SlowSize};
 pub use spans::{IoLayer, LayersAt};
 pub use sync::SyncParts;
 
-use spans::{BEYOND_MIN, at_percentiles, by_layer};
+use spans::{BEYOND_MIN, STANDS_OUT, at_percentiles, by_layer};
 
 use record::{
     DeviceEvents, Direction, Histogram, LayerPath, LayerSpans, LayerTimes, Layers, Nanos,
@@ -23,8 +23,6 @@ use std::collections::BTreeSet;
 const DIFFERENCE_MAX: f64 = 0.02;
 /// In nanoseconds.
 const SECOND: u64 = 1_000_000_000;
-/// Share of the slow I/Os from which on a disk below stands out.
-const STANDS_OUT: f64 = 0.7;
 
 /// The layers that the I/Os of a job passed, on one device in one direction.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -55,6 +53,8 @@ pub struct LayerTable {
     pub sizes: Vec<SizeLayers>,
     /// The slowest I/Os; `None` unless there are others beside them.
     pub slowest: Option<SlowestIos>,
+    /// The class of sizes that made most of the slowest; `None` if none stands out.
+    pub slow_size: Option<SlowSize>,
     /// The slowest I/O of each second of the run, or of longer steps in long runs.
     pub slowest_of_steps: Vec<SlowIo>,
     /// I/Os that met requests of others in the device; `None` if none did.
@@ -329,6 +329,7 @@ fn table(path: &LayerPath, seconds: u64) -> LayerTable {
         percentiles: at_percentiles(&path.classes),
         sizes: path.sizes.iter().map(SizeLayers::new).collect(),
         slowest: slowest(path, seconds),
+        slow_size: sizes::slow_size(&path.slowest, &path.sizes),
         slowest_of_steps: path.slowest_of_steps.clone(),
         beside_others: beside_others(path),
         slow_member: None,

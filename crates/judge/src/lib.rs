@@ -48,7 +48,7 @@ pub use judge_set::judge_set;
 pub use judged::{Judged, figures, findings_so_far, judge};
 pub use layers::{
     BesideOthers, CellLayers, IoLayer, LayerRow, LayerTable, LayersAt, LayersJudged, OtherUse,
-    SizeLayers, SlowMember, SlowestIos, SyncParts, layers, layers_by_cell,
+    SizeLayers, SlowMember, SlowSize, SlowestIos, SyncParts, layers, layers_by_cell,
 };
 pub use measure::Measure;
 pub use metrics::{

@@ -107,9 +107,10 @@ fn table(layers: &LayerTable, style: &Style) -> String {
     let (what, latency) = (layers.latency_name(), human::time(layers.latency_ns));
     out += &style.paragraph(&format!("Mean {what} {latency}; {}.", counts.join(", ")), 2);
     let slowest = layers.slowest.as_ref().map(|slowest| slowest.sentence());
+    let size = layers.slow_size.as_ref().map(|size| size.sentence());
     let member = layers.slow_member.as_ref().map(|member| member.sentence());
     let beside = layers.beside_others.as_ref().map(|beside| beside.sentence());
-    let sentences = [slowest, member, beside].into_iter().flatten();
+    let sentences = [slowest, size, member, beside].into_iter().flatten();
     out.extend(sentences.map(|sentence| style.paragraph(&sentence, 2)));
     out
 }

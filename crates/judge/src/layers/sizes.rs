@@ -1,7 +1,7 @@
 //! The layers of I/Os of about the same size.
 
-use super::spans::{IoLayer, LayersAt, at_percentiles, class_means};
-use record::{Bytes, LayerClass, SizeClasses, human};
+use super::spans::{IoLayer, LayersAt, STANDS_OUT, at_percentiles, class_means};
+use record::{Bytes, LayerClass, SizeClasses, SlowIo, human};
 
 /// I/Os of about the same size.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,7 +32,7 @@ impl SizeLayers {
 
     /// "up to 16 KiB".
     pub fn name(&self) -> String {
-        self.up_to.map_or("longer".into(), |up_to| format!("up to {}", human::size(up_to.0 as f64)))
+        name(self.up_to)
     }
 
     /// Mean time in the block layer, in nanoseconds.
@@ -54,10 +54,74 @@ impl SizeLayers {
     }
 }
 
+fn name(up_to: Option<Bytes>) -> String {
+    up_to.map_or("longer".into(), |up_to| format!("up to {}", human::size(up_to.0 as f64)))
+}
+
+/// The class of sizes of most of the slowest I/Os.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SlowSize {
+    /// As [`SizeLayers::name`].
+    pub name: String,
+    /// Its share in the slowest I/Os, from 0 to 1.
+    pub slow_share: f64,
+    /// Its share in all I/Os.
+    pub share: f64,
+}
+
+impl SlowSize {
+    /// As a sentence: "Of the slowest I/Os, 97 % are in the row "up to 256 KiB", which has 20 % of all."
+    pub fn sentence(&self) -> String {
+        format!(
+            "Of the slowest I/Os, {} are in the row \"{}\", which has {} of all.",
+            human::percent(self.slow_share),
+            self.name,
+            human::percent(self.share)
+        )
+    }
+}
+
+/// The class of sizes that made the tail, if one stands out.
+pub(super) fn slow_size(slowest: &[SlowIo], sizes: &[SizeClasses]) -> Option<SlowSize> {
+    let fits = |io: &SlowIo, size: &SizeClasses| size.up_to.is_none_or(|up_to| io.bytes <= up_to);
+    let mut slow = vec![0; sizes.len()];
+    for io in slowest {
+        // The shortest class comes first.
+        let class = sizes.iter().position(|size| fits(io, size))?;
+        slow[class] += 1;
+    }
+    let ios = |size: &SizeClasses| size.classes.iter().map(|class| class.ios).sum::<u64>();
+    let all: u64 = sizes.iter().map(ios).sum();
+    let (size, slow) = sizes.iter().zip(slow).max_by_key(|(_, slow)| *slow)?;
+    let slow_share = slow as f64 / slowest.len().max(1) as f64;
+    let share = ios(size) as f64 / all.max(1) as f64;
+    let stands_out = slow_share >= STANDS_OUT.max(1.5 * share);
+    stands_out.then(|| SlowSize { name: name(size.up_to), slow_share, share })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use record::{LayerSpans, Nanos};
+
+    #[test]
+    fn the_size_that_makes_the_tail_is_named() {
+        let size = |up_to, ios| SizeClasses {
+            up_to,
+            classes: vec![LayerClass { ios, ..LayerClass::default() }],
+        };
+        let found = |long: u64| {
+            let sizes = [size(Some(Bytes(4096)), 1000 - long), size(None, long)];
+            let io = |bytes| SlowIo { bytes: Bytes(bytes), ..SlowIo::default() };
+            let slowest: Vec<SlowIo> = [4096].into_iter().chain([1 << 20; 19]).map(io).collect();
+            slow_size(&slowest, &sizes)
+        };
+        assert_eq!(
+            found(200).unwrap().sentence(),
+            "Of the slowest I/Os, 95 % are in the row \"longer\", which has 20 % of all."
+        );
+        assert_eq!(found(900), None, "most I/Os are long");
+    }
 
     #[test]
     fn a_size_has_its_mean_its_percentiles_and_its_longest_layer() {

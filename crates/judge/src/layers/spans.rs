@@ -4,6 +4,8 @@ use record::{LayerClass, LayerSpans};
 
 /// Percentiles whose layers are shown.
 const PERCENTILES: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 99.99];
+/// Share of the slow I/Os from which on a disk, or a size, stands out.
+pub(super) const STANDS_OUT: f64 = 0.7;
 /// I/Os beyond a percentile, below which it is chance.
 pub(super) const BEYOND_MIN: f64 = 10.0;
 

@@ -96,7 +96,10 @@ fn layer_table(table: &LayerTable) -> Markup {
         @if let Some(beside) = &table.beside_others { p { (beside.sentence()) } }
         @if !table.sizes.is_empty() { (by_size(&table.sizes)) }
         @if let Some(slowest) = &table.slowest {
-            p { (slowest.sentence()) }
+            p {
+                (slowest.sentence())
+                @if let Some(size) = &table.slow_size { " " (size.sentence()) }
+            }
             (slow_ios("The slowest I/Os", slowest.ios.iter().take(SLOWEST_SHOWN)))
         }
         @if table.slowest_of_steps.len() > 1 {

@@ -3,7 +3,7 @@
 use super::tree::{Json, array, object, texts};
 use judge::{
     BesideOthers, CellLayers, IoLayer, LayerRow, LayerTable, LayersAt, LayersJudged, OtherUse,
-    SizeLayers, SlowMember, SyncParts,
+    SizeLayers, SlowMember, SlowSize, SyncParts,
 };
 use record::{DeviceEvents, RunRecord, SlowIo};
 
@@ -60,6 +60,7 @@ fn path(table: &LayerTable) -> Json {
         "sizes" => array(&table.sizes, size),
         "slowest" => table.slowest.as_ref().map(|slowest| array(&slowest.ios, slow_io)),
         "slowest_of_steps" => array(&table.slowest_of_steps, slow_io),
+        "slow_size" => table.slow_size.as_ref().map(slow_size),
         "slow_member" => table.slow_member.as_ref().map(slow_member),
         "beside_others" => table.beside_others.as_ref().map(beside_others),
     }
@@ -89,6 +90,14 @@ fn size(size: &SizeLayers) -> Json {
         "mean_ns" => size.mean_ns(),
         "layers" => array(&size.means_ns, mean),
         "percentiles" => array(&size.percentiles, at_percentile),
+    }
+}
+
+fn slow_size(size: &SlowSize) -> Json {
+    object! {
+        "size" => &size.name,
+        "share_of_slow_ios" => size.slow_share,
+        "share_of_ios" => size.share,
     }
 }
 
