@@ -35,13 +35,17 @@ fn text(layers: &LayersJudged, style: &Style, in_full: bool) -> String {
         out += &style.paragraph("No I/O of the jobs reached a disk.", 0);
     }
     out += &others(layers, style);
-    let journals = layers.journals.iter().map(|them| events("Commits of the journal", them));
-    let flushes = layers.flushes.iter().map(|them| events("Flushes of the cache", them));
-    let sync = layers.sync.iter().map(|sync| sync.sentence());
-    out.extend(journals.chain(flushes).chain(sync).map(|text| style.paragraph(&text, 0)));
+    out.extend(syncs(layers).iter().map(|text| style.paragraph(text, 0)));
     out.extend(measured(layers).map(|text| style.paragraph(&text, 0)));
     out.extend(layers.gaps.iter().map(|gap| style.paragraph(gap, 0)));
     out.trim_end().to_owned() + "\n\n"
+}
+
+/// What synchronisations wait for, in sentences.
+pub(crate) fn syncs(layers: &LayersJudged) -> Vec<String> {
+    let journals = layers.journals.iter().map(|them| events("Commits of the journal", them));
+    let flushes = layers.flushes.iter().map(|them| events("Flushes of the cache", them));
+    journals.chain(flushes).chain(layers.sync.iter().map(|sync| sync.sentence())).collect()
 }
 
 fn events(name: &str, events: &DeviceEvents) -> String {

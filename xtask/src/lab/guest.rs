@@ -27,16 +27,18 @@ impl Drop for Guest {
     }
 }
 
-/// Which part of the script a guest runs: one of so many, from 0 on.
+/// Which part of the script a guest runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Share {
+    /// Its number, from 0 on.
     pub number: usize,
-    pub of: usize,
+    /// The number of guests.
+    pub guests: usize,
 }
 
 impl Share {
     /// All of it.
-    pub const WHOLE: Share = Share { number: 0, of: 1 };
+    pub const WHOLE: Share = Share { number: 0, guests: 1 };
 }
 
 /// Boots the image and gives what its script printed. The images of the devices are in `directory`.
@@ -78,8 +80,8 @@ fn start(
     command.args(["-display", "none", "-serial", "stdio"]);
     command.arg("-kernel").arg(&image.kernel).arg("-initrd").arg(&image.initrd);
     // The kernel gives what it does not know itself to the first process, as environment variables.
-    let Share { number, of } = share;
-    let append = format!("console=ttyS0 quiet panic=-1 share={number} shares={of}");
+    let Share { number, guests } = share;
+    let append = format!("console=ttyS0 quiet panic=-1 share={number} shares={guests}");
     command.args(["-append", &append]);
     for (id, device) in [("disk0", ""), ("disk1", ""), ("disk2", ",id=worn")] {
         let file = directory.join(format!("{id}.img"));

@@ -95,7 +95,7 @@ fn boot_shares(directory: &Path, content: &Content, guests: usize) -> Result<Str
     std::thread::scope(|scope| {
         let boot = |number: usize| {
             let directory = directory.join(format!("guest{number}"));
-            let share = Share { number, of: guests };
+            let share = Share { number, guests };
             scope.spawn(move || guest::run(&directory, image, content.devices, share))
         };
         let booted: Vec<_> = (0..guests).map(boot).collect();

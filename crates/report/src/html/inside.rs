@@ -2,7 +2,7 @@
 //! Of a set of several runs, each part is that of the first run that has it.
 
 use crate::judged_set::JudgedSet;
-use crate::{cpu_profile, style::Style};
+use crate::{cpu_profile, layers, style::Style};
 use judge::{IoLayer, LayerTable, LayersAt, LayersJudged, SizeLayers};
 use maud::{Markup, html};
 use record::human::{count, percent, size, time};
@@ -24,7 +24,7 @@ pub(super) fn sections(judged_sets: &[JudgedSet]) -> Markup {
     html! {
         @for (index, judged_set) in judged_sets.iter().enumerate() {
             @if let Some(found) = judged_set.judged.iter().find_map(|judged| judged.layers.as_ref()) {
-                (layers(found, &suffix(judged_set), index))
+                (layers_section(found, &suffix(judged_set), index))
             }
             @if let Some(found) = profile(judged_set) { (code(found, &suffix(judged_set), index)) }
         }
@@ -35,7 +35,7 @@ fn profile(judged_set: &JudgedSet) -> Option<&CpuProfile> {
     judged_set.set.runs.iter().find_map(|run| run.evidence.cpu_profile.as_ref())
 }
 
-fn layers(found: &LayersJudged, of: &str, index: usize) -> Markup {
+fn layers_section(found: &LayersJudged, of: &str, index: usize) -> Markup {
     let id = format!("layers-{index}");
     html! {
         section id=(id) aria-labelledby={ (id) "-title" } {
@@ -43,6 +43,7 @@ fn layers(found: &LayersJudged, of: &str, index: usize) -> Markup {
             @if found.tables.is_empty() { p { "No I/O of the jobs reached a disk." } }
             @for table in found.tables.iter().take(ROWS_MAX) { (layer_table(table)) }
             @if !found.others.is_empty() { (other_requests(found)) }
+            @for sentence in layers::syncs(found) { p { (sentence) } }
             @for gap in &found.gaps { p class="aside" { (gap) } }
         }
     }
