@@ -15,6 +15,8 @@ const FILES: u64 = 256;
 const RARE: f64 = 0.0005;
 /// A fit that is further off is not used; the zones and distances that were seen are.
 const FIT_DISTANCE_MAX: f64 = 0.1;
+/// The least that O_DIRECT reads or writes.
+const BLOCK: u64 = 512;
 /// The longest distance between two runs at the same place, in runs.
 const AGAIN_MAX: u64 = 1 << 14;
 
@@ -132,11 +134,12 @@ fn threads_of(
     let depth =
         if threads.is_queued() { threads.depth.quantile_busy(0.95).div_ceil(count) } else { 1 };
     let open_loop = threads.pacing().0 == Loop::Open;
+    let is_direct = direct * 2 > moving;
     DrawnThreads {
         name: section_name(&threads.name),
         count,
         depth: depth.max(1),
-        direct: direct * 2 > moving,
+        direct: is_direct,
         dsync: dsync * 2 > writes && writes > 0,
         open_loop,
         from: (from - start) / 1_000_000,
@@ -154,10 +157,24 @@ fn threads_of(
                     if open_loop { u64::from(count) } else { 1 },
                 ),
                 next: next(step, kept),
-                ..drawn_step(model, step, count)
+                ..in_blocks(is_direct, drawn_step(model, step, count))
             })
             .collect(),
     }
+}
+
+/// The step in whole blocks if its threads use O_DIRECT. Such a thread may also keep a log through the
+/// page cache, with sizes that O_DIRECT does not take.
+fn in_blocks(is_direct: bool, step: DrawnStep) -> DrawnStep {
+    let is_whole = step.align % BLOCK == 0 && step.sizes.iter().all(|(size, _)| size % BLOCK == 0);
+    if !is_direct || is_whole || step.sizes.is_empty() {
+        return step;
+    }
+    let mut sizes: BTreeMap<u64, u64> = BTreeMap::new();
+    for (size, weight) in step.sizes {
+        *sizes.entry(size.next_multiple_of(BLOCK)).or_default() += weight;
+    }
+    DrawnStep { align: BLOCK, sizes: sizes.into_iter().collect(), ..step }
 }
 
 fn drawn_step(model: &Model, step: &Step, count: u32) -> DrawnStep {
