@@ -28,8 +28,8 @@ prepare)
         }
         print "int main(void) { return 0; }" > "source/main.c"
     }'
-    printf '%s\n' 'objects := $(patsubst %.c,%.o,$(wildcard source/*.c))' \
-        'program: $(objects)' '	cc -o $@ $^' '%.o: %.c' '	cc -O1 -g -Iinclude -c -o $@ $<' >Makefile
+    printf '%b\n' 'objects := $(patsubst %.c,%.o,$(wildcard source/*.c))' 'program: $(objects)' \
+        '\tcc -o $@ $^' '%.o: %.c' '\tcc -O1 -g -Iinclude -c -o $@ $<' >Makefile
     ;;
 run) make -s -j2 ;;
 esac
