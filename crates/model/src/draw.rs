@@ -39,6 +39,7 @@ pub fn drawing(model: &Model, phases: &[Model], prefix: &str) -> Drawing {
             threads.name = format!("phase{}-{}", number + 1, threads.name);
         }
     }
+    hold_largest(&mut drawing);
     unique(&mut drawing);
     drawing
 }
@@ -72,10 +73,7 @@ fn add(
             let mut files = files(model, step.key.files as usize);
             let number = *places.entry(name(step)).or_insert(drawing.files.len());
             match drawing.files.get_mut(number) {
-                Some(known) => {
-                    known.count = known.count.max(files.count);
-                    known.bytes = known.bytes.max(files.bytes);
-                }
+                Some(known) => join(known, &files),
                 None => {
                     files.name = format!("{prefix}model.{number}");
                     drawing.files.push(files);
@@ -84,6 +82,27 @@ fn add(
         }
         let place = |step: &Step| places.get(&name(step)).copied().unwrap_or(0);
         drawing.threads.push(threads_of(model, threads, &kept, &place, start));
+    }
+}
+
+/// Files of one name that two phases used. A phase that used few of them knows only their size, so what all of them
+/// hold together is kept, not the mean.
+fn join(known: &mut DrawnFiles, other: &DrawnFiles) {
+    let all = |files: &DrawnFiles, bytes: u64| bytes.saturating_mul(u64::from(files.count));
+    let count = known.count.max(other.count);
+    let mean = |a: u64, b: u64| a.max(b).div_ceil(u64::from(count.max(1)));
+    let bytes = mean(all(known, known.bytes), all(other, other.bytes)).next_multiple_of(4096);
+    let filled = mean(all(known, known.filled), all(other, other.filled)).min(bytes);
+    (known.count, known.bytes, known.filled) = (count, bytes, filled);
+}
+
+/// Each file holds the largest I/O of its steps.
+fn hold_largest(drawing: &mut Drawing) {
+    for step in drawing.threads.iter().flat_map(|threads| &threads.steps) {
+        let largest = step.sizes.iter().map(|(size, _)| *size).max().unwrap_or(0);
+        if let Some(files) = drawing.files.get_mut(step.file) {
+            files.bytes = files.bytes.max(largest.next_multiple_of(4096));
+        }
     }
 }
 
@@ -264,4 +283,20 @@ pub(crate) fn section_name(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
     let name: String = name.replace('#', "N").chars().map(plain).take(40).collect();
     if name.is_empty() || name == "global" { "threads".into() } else { name }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_that_a_phase_used_in_part_are_not_all_as_large_as_its_mean() {
+        let files = |count, bytes, filled| DrawnFiles { name: "f".into(), count, bytes, filled };
+        let mut known = files(2, 80 << 20, 80 << 20);
+        join(&mut known, &files(49, 4 << 20, 1 << 20));
+        assert_eq!(known, files(49, 4 << 20, known.filled));
+        assert_eq!(known.filled, (160_u64 << 20).div_ceil(49));
+        join(&mut known, &files(1, 4096, 0));
+        assert_eq!((known.count, known.bytes), (49, 4 << 20));
+    }
 }
