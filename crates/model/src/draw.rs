@@ -15,8 +15,8 @@ const FILES: u64 = 256;
 const RARE: f64 = 0.0005;
 /// A fit that is further off is not used; the zones and distances that were seen are.
 const FIT_DISTANCE_MAX: f64 = 0.1;
-/// The least that O_DIRECT reads or writes.
-const BLOCK: u64 = 512;
+/// What O_DIRECT reads or writes on any device is a multiple of this.
+const BLOCK: u64 = 4096;
 /// The longest distance between two runs at the same place, in runs.
 const AGAIN_MAX: u64 = 1 << 14;
 
@@ -185,7 +185,8 @@ fn threads_of(
 /// The step in whole blocks if its threads use O_DIRECT. Such a thread may also keep a log through the
 /// page cache, with sizes that O_DIRECT does not take.
 fn in_blocks(is_direct: bool, step: DrawnStep) -> DrawnStep {
-    let is_whole = step.align % BLOCK == 0 && step.sizes.iter().all(|(size, _)| size % BLOCK == 0);
+    let is_whole = |bytes: u64| bytes.is_multiple_of(BLOCK);
+    let is_whole = is_whole(step.align) && step.sizes.iter().all(|(size, _)| is_whole(*size));
     if !is_direct || is_whole || step.sizes.is_empty() {
         return step;
     }

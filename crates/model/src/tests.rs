@@ -278,7 +278,7 @@ fn threads_with_direct_reads_write_their_log_in_blocks() {
     assert!(threads.direct);
     let of = |operation| threads.steps.iter().find(|step| step.operation == operation).unwrap();
     let write = of(trace::DrawnOperation::Write);
-    assert_eq!((write.align, &write.sizes[..]), (512, &[(512, write.sizes[0].1)][..]));
+    assert_eq!((write.align, &write.sizes[..]), (4096, &[(4096, write.sizes[0].1)][..]));
     let read = of(trace::DrawnOperation::Read);
     assert_eq!((read.align, read.sizes[0].0), (4096, IO.length));
 }
