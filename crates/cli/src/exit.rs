@@ -19,14 +19,14 @@ pub fn interrupted(signal: i32, as_fio: bool) -> u8 {
 }
 
 /// The exit code of a run. 0: no error; 1: errors, a log that could not be written, or a job without
-/// I/O, except one whose reads are larger than its zones; 128 + signal: interrupted. As fio, tolerated errors and jobs without I/O do not count, and the
+/// I/O, except one that may be idle; 128 + signal: interrupted. As fio, tolerated errors and jobs without I/O do not count, and the
 /// code is the number of failed jobs, at most 255.
 pub fn of_run(record: &RunRecord, as_fio: bool) -> u8 {
     if let Some(signal) = record.interrupted_by {
         return interrupted(signal, as_fio);
     }
     let tolerated = record.jobs.iter().any(|j| !j.errors.is_empty());
-    let idle = record.jobs.iter().any(|j| j.elapsed.0 > 0 && j.did_nothing() && !j.has_no_place());
+    let idle = record.jobs.iter().any(|j| j.elapsed.0 > 0 && j.did_nothing() && !j.may_be_idle());
     let mut logs = record.jobs.iter().filter_map(|j| j.logs.as_ref());
     let unlogged = logs.any(|logs| !logs.failures.is_empty());
     if !failed(record) && !unlogged && (as_fio || !(tolerated || idle)) {

@@ -15,6 +15,8 @@ const FILES: u64 = 256;
 const RARE: f64 = 0.0005;
 /// A fit that is further off is not used; the zones and distances that were seen are.
 const FIT_DISTANCE_MAX: f64 = 0.1;
+/// What O_DIRECT reads or writes on any device is a multiple of this.
+const BLOCK: u64 = 4096;
 /// The longest distance between two runs at the same place, in runs.
 const AGAIN_MAX: u64 = 1 << 14;
 
@@ -37,6 +39,7 @@ pub fn drawing(model: &Model, phases: &[Model], prefix: &str) -> Drawing {
             threads.name = format!("phase{}-{}", number + 1, threads.name);
         }
     }
+    hold_largest(&mut drawing);
     unique(&mut drawing);
     drawing
 }
@@ -70,10 +73,7 @@ fn add(
             let mut files = files(model, step.key.files as usize);
             let number = *places.entry(name(step)).or_insert(drawing.files.len());
             match drawing.files.get_mut(number) {
-                Some(known) => {
-                    known.count = known.count.max(files.count);
-                    known.bytes = known.bytes.max(files.bytes);
-                }
+                Some(known) => join(known, &files),
                 None => {
                     files.name = format!("{prefix}model.{number}");
                     drawing.files.push(files);
@@ -82,6 +82,27 @@ fn add(
         }
         let place = |step: &Step| places.get(&name(step)).copied().unwrap_or(0);
         drawing.threads.push(threads_of(model, threads, &kept, &place, start));
+    }
+}
+
+/// Files of one name that two phases used. A phase that used few of them knows only their size, so what all of them
+/// hold together is kept, not the mean.
+fn join(known: &mut DrawnFiles, other: &DrawnFiles) {
+    let all = |files: &DrawnFiles, bytes: u64| bytes.saturating_mul(u64::from(files.count));
+    let count = known.count.max(other.count);
+    let mean = |a: u64, b: u64| a.max(b).div_ceil(u64::from(count.max(1)));
+    let bytes = mean(all(known, known.bytes), all(other, other.bytes)).next_multiple_of(4096);
+    let filled = mean(all(known, known.filled), all(other, other.filled)).min(bytes);
+    (known.count, known.bytes, known.filled) = (count, bytes, filled);
+}
+
+/// Each file holds the largest I/O of its steps.
+fn hold_largest(drawing: &mut Drawing) {
+    for step in drawing.threads.iter().flat_map(|threads| &threads.steps) {
+        let largest = step.sizes.iter().map(|(size, _)| *size).max().unwrap_or(0);
+        if let Some(files) = drawing.files.get_mut(step.file) {
+            files.bytes = files.bytes.max(largest.next_multiple_of(4096));
+        }
     }
 }
 
@@ -132,11 +153,12 @@ fn threads_of(
     let depth =
         if threads.is_queued() { threads.depth.quantile_busy(0.95).div_ceil(count) } else { 1 };
     let open_loop = threads.pacing().0 == Loop::Open;
+    let is_direct = direct * 2 > moving;
     DrawnThreads {
         name: section_name(&threads.name),
         count,
         depth: depth.max(1),
-        direct: direct * 2 > moving,
+        direct: is_direct,
         dsync: dsync * 2 > writes && writes > 0,
         open_loop,
         from: (from - start) / 1_000_000,
@@ -154,10 +176,25 @@ fn threads_of(
                     if open_loop { u64::from(count) } else { 1 },
                 ),
                 next: next(step, kept),
-                ..drawn_step(model, step, count)
+                ..in_blocks(is_direct, drawn_step(model, step, count))
             })
             .collect(),
     }
+}
+
+/// The step in whole blocks if its threads use O_DIRECT. Such a thread may also keep a log through the
+/// page cache, with sizes that O_DIRECT does not take.
+fn in_blocks(is_direct: bool, step: DrawnStep) -> DrawnStep {
+    let is_whole = |bytes: u64| bytes.is_multiple_of(BLOCK);
+    let is_whole = is_whole(step.align) && step.sizes.iter().all(|(size, _)| is_whole(*size));
+    if !is_direct || is_whole || step.sizes.is_empty() {
+        return step;
+    }
+    let mut sizes: BTreeMap<u64, u64> = BTreeMap::new();
+    for (size, weight) in step.sizes {
+        *sizes.entry(size.next_multiple_of(BLOCK)).or_default() += weight;
+    }
+    DrawnStep { align: BLOCK, sizes: sizes.into_iter().collect(), ..step }
 }
 
 fn drawn_step(model: &Model, step: &Step, count: u32) -> DrawnStep {
@@ -247,4 +284,20 @@ pub(crate) fn section_name(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
     let name: String = name.replace('#', "N").chars().map(plain).take(40).collect();
     if name.is_empty() || name == "global" { "threads".into() } else { name }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_that_a_phase_used_in_part_are_not_all_as_large_as_its_mean() {
+        let files = |count, bytes, filled| DrawnFiles { name: "f".into(), count, bytes, filled };
+        let mut known = files(2, 80 << 20, 80 << 20);
+        join(&mut known, &files(49, 4 << 20, 1 << 20));
+        assert_eq!(known, files(49, 4 << 20, known.filled));
+        assert_eq!(known.filled, (160_u64 << 20).div_ceil(49));
+        join(&mut known, &files(1, 4096, 0));
+        assert_eq!((known.count, known.bytes), (49, 4 << 20));
+    }
 }

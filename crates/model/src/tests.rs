@@ -263,6 +263,27 @@ fn syncs_and_what_follows_what_are_kept() {
 }
 
 #[test]
+fn threads_with_direct_reads_write_their_log_in_blocks() {
+    let model = model_of(closed(1, 9000, &mut Draw::new(3), |draw, n, _| match n % 3 {
+        0 => {
+            let write = Event { operation: Operation::Write, file: 1, offset: n * 430, ..IO };
+            (Event { length: 430, ..write }, 2000)
+        }
+        _ => {
+            let direct = Flags::default().with(Flags::DIRECT);
+            (Event { offset: draw.below(4096) * 4096, flags: direct, ..IO }, 10_000)
+        }
+    }));
+    let threads = &draw::drawing(&model, &[], "").threads[0];
+    assert!(threads.direct);
+    let of = |operation| threads.steps.iter().find(|step| step.operation == operation).unwrap();
+    let write = of(trace::DrawnOperation::Write);
+    assert_eq!((write.align, &write.sizes[..]), (4096, &[(4096, write.sizes[0].1)][..]));
+    let read = of(trace::DrawnOperation::Read);
+    assert_eq!((read.align, read.sizes[0].0), (4096, IO.length));
+}
+
+#[test]
 fn writing_back_that_is_asked_for_is_no_synchronisation() {
     let mut random = Draw::new(8);
     let model = model_of(closed(1, 9000, &mut random, |_, n, _| {

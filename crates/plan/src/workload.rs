@@ -4,7 +4,7 @@ use crate::model::{BlockPlan, RateLimit, Strides, Worker};
 use job::{BufferContent, Distribution, ObjectWork};
 use record::{Bytes, Direction, Region, Workload};
 use std::collections::BTreeMap;
-use trace::Recording;
+use trace::{Held, Recording};
 
 impl Worker {
     /// The workload, to show and to compare. `settings` has the options that differ from fio's
@@ -80,6 +80,8 @@ impl Worker {
             set("replay_times", Some(times.into()));
             set("replay_ios", Some(replay.recording.ios).filter(|n| *n > 0).map(|n| n.to_string()));
             set("replay_order", replay_order(&replay.recording).map(str::to_owned));
+            let is_drawn = matches!(replay.recording.held, Held::Drawn(_));
+            set(record::REPLAY_DRAWN, is_drawn.then(|| "1".into()));
             set("direct_only", self.direct_only().map(|direction| direction.name().into()));
         }
         if let Some(verify) = &self.verify {

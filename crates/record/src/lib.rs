@@ -88,8 +88,8 @@ pub use random::SplitMix64;
 pub use remedy::Remedy;
 pub use run::{
     BLOCK_ABOVE_ZONE, Cell, Clock, Coordinate, DiskCounters, DiskResult, GroupKey, IdleProfile,
-    Invocation, JobRecord, Medium, Message, Origin, RecordSet, Region, RunRecord, SCHEMA_VERSION,
-    Show, SourceText, Workload, gather_histories,
+    Invocation, JobRecord, Medium, Message, Origin, REPLAY_DRAWN, RecordSet, Region, RunRecord,
+    SCHEMA_VERSION, Show, SourceText, Workload, gather_histories,
 };
 pub use saved::SavedTo;
 pub use sentence::Sentence;

@@ -319,6 +319,9 @@ pub struct Region {
 /// The setting of a worker whose reads are larger than its zones: the bytes of a zone.
 pub const BLOCK_ABOVE_ZONE: &str = "block_above_zone";
 
+/// The setting of a worker that draws its I/O from a model.
+pub const REPLAY_DRAWN: &str = "replay_drawn";
+
 /// One worker and its results.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct JobRecord {
@@ -539,9 +542,10 @@ impl JobRecord {
         self.ios() == 0 && self.sync.count == 0
     }
 
-    /// Whether its blocks are larger than its zones. Such a job does no I/O, which is no error.
-    pub fn has_no_place(&self) -> bool {
-        self.workload.settings.contains_key(BLOCK_ABOVE_ZONE)
+    /// Whether it is no error that it does no I/O: its blocks are larger than its zones, or it draws from a
+    /// model, whose pauses may be longer than its time.
+    pub fn may_be_idle(&self) -> bool {
+        [BLOCK_ABOVE_ZONE, REPLAY_DRAWN].iter().any(|key| self.workload.settings.contains_key(*key))
     }
 
     /// The directions in which I/Os were issued.

@@ -1,6 +1,7 @@
 //! `cargo xtask predict`: captures applications on one storage, models the captures, and runs models and
 //! applications on that storage and on others. Counts how far off the models are.
 
+mod applications;
 mod figures;
 mod storage;
 mod table;
@@ -9,6 +10,7 @@ mod workloads;
 use crate::bench::{machine_facts, middle};
 use crate::{cargo, interrupt};
 use anyhow::{Context, Result, ensure};
+use applications::APPLICATIONS;
 use clap::Args;
 use figures::Figures;
 use serde_json::Value;
@@ -54,7 +56,7 @@ pub fn run(root: &Path, options: &Options) -> Result<()> {
         options.only.is_empty()
             || options.only.iter().any(|word| workload.name.contains(word.as_str()))
     };
-    let wanted: Vec<&Workload> = WORKLOADS.iter().filter(chosen).collect();
+    let wanted: Vec<&Workload> = WORKLOADS.iter().chain(APPLICATIONS).filter(chosen).collect();
     ensure!(!wanted.is_empty(), "no workload's name holds {}", options.only.join(" or "));
     let storages = storage::set_up(&directory)?;
     let predicting = Predicting { fathom, directory, seconds: options.seconds, interrupted };
@@ -62,10 +64,9 @@ pub fn run(root: &Path, options: &Options) -> Result<()> {
     facts.insert(0, format!("Program: {}", predicting.version()?));
     let (mut measured, mut left_out) = (Vec::new(), Vec::new());
     for workload in wanted {
-        if is_there(workload.program) {
-            measured.push(predicting.workload(workload, &storages, options.rounds)?);
-        } else {
-            left_out.push(workload);
+        match missing(workload) {
+            None => measured.push(predicting.workload(workload, &storages, options.rounds)?),
+            Some(program) => left_out.push((workload.name, program)),
         }
     }
     let mut usual = Vec::new();
@@ -88,10 +89,12 @@ pub fn run(root: &Path, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Whether a program can be started.
-fn is_there(program: &str) -> bool {
-    let version = Command::new(program).arg("--version").stdout(Stdio::null()).status();
-    version.is_ok_and(|status| status.success())
+/// A program that the workload needs and that is not installed.
+fn missing(workload: &Workload) -> Option<&'static str> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let places: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    let is_there = |program: &str| places.iter().any(|place| place.join(program).is_file());
+    workload.programs.iter().copied().find(|program| !is_there(program))
 }
 
 struct Predicting {

@@ -1,4 +1,5 @@
-//! Storage that differs: a disk, a disk whose I/Os are limited, a RAM disk; each with a new ext4.
+//! Storage that differs: a disk, a disk whose I/Os are limited, a RAM disk, each with a new ext4; disks
+//! with other filesystems.
 
 use crate::bench::Zram;
 use crate::truth::Group;
@@ -36,27 +37,40 @@ pub fn set_up(directory: &Path) -> Result<Vec<Storage>> {
     let group = Group::throttling(&limited, "iops", &["read", "write"], LIMIT)?;
     let (zram0, control) = (Path::new("/dev/zram0"), Path::new("/sys/block/zram0"));
     let zram = Zram::claim(zram0, control, ZRAM_BYTES).map_err(|reason| anyhow!(reason))?;
+    let xfs = Loop::over(&directory.join("xfs.img"), DISK_BYTES, &["--direct-io=on"]);
+    let btrfs = Loop::over(&directory.join("btrfs.img"), DISK_BYTES, &["--direct-io=on"]);
     let over = "ext4 on a loop device with direct I/O, over the disk of this machine";
-    let storage = |name: &'static str, what: String, group, held: Held| {
+    let storage = |name: &'static str, what: String, filesystem, group, held: Held| {
         let device = match &held {
             Held::_Loop(device) => device.device.clone(),
             Held::_Zram(zram) => zram.device.display().to_string(),
         };
-        testbed::system("mkfs.ext4", &["-q", "-F", "-E", "lazy_itable_init=0", &device]);
+        make_filesystem(filesystem, &device);
         Storage { name, what, device, point: directory.join(name), group, _held: held }
     };
     Ok(vec![
-        storage("disk", over.to_owned(), None, Held::_Loop(disk)),
+        storage("disk", over.to_owned(), "ext4", None, Held::_Loop(disk)),
         storage(
             "limited",
             format!(
                 "the same, with at most {LIMIT} reads and {LIMIT} writes a second by a control group"
             ),
+            "ext4",
             Some(group),
             Held::_Loop(limited),
         ),
-        storage("zram", "ext4 on a compressed RAM disk".to_owned(), None, Held::_Zram(zram)),
+        storage("zram", "ext4 on a compressed RAM disk".into(), "ext4", None, Held::_Zram(zram)),
+        storage("xfs", "as *disk*, with XFS".into(), "xfs", None, Held::_Loop(xfs)),
+        storage("btrfs", "as *disk*, with Btrfs".into(), "btrfs", None, Held::_Loop(btrfs)),
     ])
+}
+
+fn make_filesystem(kind: &str, device: &str) {
+    let options: &[&str] = match kind {
+        "ext4" => &["-q", "-F", "-E", "lazy_itable_init=0"],
+        _ => &["-q", "-f"],
+    };
+    testbed::system(&format!("mkfs.{kind}"), &[options, &[device]].concat());
 }
 
 impl Storage {

@@ -17,8 +17,8 @@ const NEARER_MIN: f64 = 0.90;
 pub struct Results<'a> {
     pub storages: &'a [Storage],
     pub measured: &'a [Measured],
-    /// Workloads whose program is not installed.
-    pub left_out: &'a [&'static Workload],
+    /// Workloads, each with a program that it needs and that is not installed.
+    pub left_out: &'a [(&'static str, &'static str)],
     /// IOPS of each of [`USUAL`] on each storage.
     pub usual: &'a [Vec<f64>],
     /// The machine, before the first run, and the program.
@@ -82,8 +82,7 @@ pub fn render(results: &Results<'_>) -> String {
     for measured in results.measured {
         text += &figures(measured, results.storages);
     }
-    for workload in results.left_out {
-        let (name, program) = (workload.name, workload.program);
+    for (name, program) in results.left_out {
         let _ = write!(text, "\n{name} is left out: {program} is not installed.\n");
     }
     text += "\n## Machine\n\n";

@@ -1,5 +1,5 @@
-//! The applications whose speed is predicted: loads that fio makes, whose shape is known, and SQLite. The
-//! usual benchmarks whose prediction is compared.
+//! The loads whose speed is predicted: those that fio makes, whose shape is known, and SQLite. The usual
+//! benchmarks whose prediction is compared.
 
 use anyhow::Result;
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ pub struct Workload {
     /// What it does, for the table.
     pub what: &'static str,
     /// What must be installed.
-    pub program: &'static str,
+    pub programs: &'static [&'static str],
     /// The commands that prepare it and, last, run it in the current directory for about so many seconds. The
     /// directory is for what they read.
     pub lines: fn(&Path, u32) -> Result<Vec<Vec<String>>>,
@@ -43,11 +43,12 @@ pub const USUAL: &[Usual] = &[
     },
 ];
 
+/// Loads whose shape is known, and SQLite. The other applications are in [`super::applications`].
 pub const WORKLOADS: &[Workload] = &[
     Workload {
         name: "lookups",
         what: "2 processes that each read 8 KiB at random with O_DIRECT, then wait 500 µs",
-        program: "fio",
+        programs: &["fio"],
         lines: |_, seconds| {
             let reads = ["--rw=randread", "--bs=8k", "--ioengine=psync", "--direct=1"];
             prepared(&[&reads[..], &["--numjobs=2", "--thinktime=500us"]].concat(), seconds)
@@ -56,7 +57,7 @@ pub const WORKLOADS: &[Workload] = &[
     Workload {
         name: "log",
         what: "4 KiB writes in order, fdatasync after every 4th, then a pause of 1 ms",
-        program: "fio",
+        programs: &["fio"],
         lines: |_, seconds| {
             let writes = ["--rw=write", "--bs=4k", "--ioengine=psync", "--fdatasync=4"];
             let pause = ["--overwrite=1", "--thinktime=1ms", "--thinktime_blocks=4"];
@@ -66,7 +67,7 @@ pub const WORKLOADS: &[Workload] = &[
     Workload {
         name: "mixed",
         what: "70 % reads and 30 % writes at random with O_DIRECT, 4 KiB (60 %) and 16 KiB, depth 8",
-        program: "fio",
+        programs: &["fio"],
         lines: |_, seconds| {
             let mix = ["--rw=randrw", "--rwmixread=70", "--bssplit=4k/60:16k/40", "--overwrite=1"];
             let queue = ["--ioengine=libaio", "--iodepth=8", "--direct=1"];
@@ -76,7 +77,7 @@ pub const WORKLOADS: &[Workload] = &[
     Workload {
         name: "scan",
         what: "64 KiB reads in order through the page cache, with a pause of 1 ms after each",
-        program: "fio",
+        programs: &["fio"],
         lines: |_, seconds| {
             let reads = ["--rw=read", "--bs=64k", "--ioengine=psync"];
             prepared(&[&reads[..], &["--thinktime=1ms"]].concat(), seconds)
@@ -85,7 +86,7 @@ pub const WORKLOADS: &[Workload] = &[
     Workload {
         name: "arrivals",
         what: "4 KiB reads at random with O_DIRECT that arrive at random, 200 a second",
-        program: "fio",
+        programs: &["fio"],
         lines: |_, seconds| {
             let reads = ["--rw=randread", "--bs=4k", "--ioengine=psync", "--direct=1"];
             prepared(
@@ -97,7 +98,7 @@ pub const WORKLOADS: &[Workload] = &[
     Workload {
         name: "sqlite",
         what: "SQLite: each transaction updates a row, and two rows are looked up after it",
-        program: "sqlite3",
+        programs: &["sqlite3"],
         lines: sqlite,
     },
 ];

@@ -105,6 +105,30 @@ fn a_model_file_does_what_the_trace_shows_and_an_unlike_job_does_not() {
     );
 }
 
+/// A program that looks at a file once a second has threads that do nothing in a shorter run.
+#[test]
+fn threads_of_a_model_that_pause_for_longer_than_they_run_are_no_error() {
+    let directory = scratch();
+    let at = directory.path();
+    traced(at);
+    fathom(at, &["model", "app.1.ftr", "--toml", "reader.toml"]).expect(0);
+    let text = std::fs::read_to_string(at.join("reader.toml")).unwrap();
+    let from = text.find("[[threads]]").unwrap();
+    let idle: Vec<String> = text[from..]
+        .lines()
+        .map(|line| match line.split_once(" = ") {
+            Some(("name", _)) => "name = \"idle\"".to_owned(),
+            Some(("from" | "to", _)) => String::new(),
+            Some(("gaps", _)) => "gaps = [[60000000000, 60000000001, 1]]".to_owned(),
+            Some(("direct", value)) => format!("direct = {value}\nfrom = 0\nto = 20"),
+            _ => line.to_owned(),
+        })
+        .collect();
+    std::fs::write(at.join("both.toml"), text + "\n" + &idle.join("\n")).unwrap();
+    let ran = fathom(at, &["run", "--no-archive", "both.toml"]).expect(0);
+    assert!(ran.err.contains("idle: it did no I/O"), "{}", ran.err);
+}
+
 #[test]
 fn a_model_file_runs_on_a_smaller_target_and_a_trace_is_replayed_scaled() {
     let directory = scratch();

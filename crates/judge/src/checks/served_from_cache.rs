@@ -175,10 +175,11 @@ fn compresses(case: &Case, part: &Part) -> bool {
 }
 
 /// The bytes that all jobs requested from the lowest devices in the part's window, and the bytes that
-/// these devices moved; `None` without devices.
+/// these devices moved; `None` without devices, and if the block layer counts none of the requests.
 fn asked_and_moved(case: &Case, part: &Part, direction: Direction) -> Option<(u64, u64)> {
     let disks = case.disks_of(part);
-    if disks.is_empty() || part.bytes(direction) == 0 {
+    let counted = !part.has_engine(Engine::sends_commands);
+    if !counted || disks.is_empty() || part.bytes(direction) == 0 {
         return None;
     }
     if is_short(part) {
@@ -288,6 +289,17 @@ mod tests {
         (elsewhere.job, elsewhere.group) = (1, GroupKey { group: 1, report: 1 });
         apart.jobs.push(elsewhere);
         assert!(findings(&apart, CHECK.id).is_empty());
+    }
+
+    #[test]
+    fn commands_that_the_block_layer_does_not_count_are_no_cache_hits() {
+        let mut record = record(vec![job("scan", Direction::Read, 10)]);
+        at_each(&mut record, |_, sample| {
+            sample.disks.get_mut("sda").unwrap().read_bytes = 0;
+        });
+        assert_eq!(findings(&record, CHECK.id).len(), 1);
+        record.jobs[0].workload.ioengine = Engine::IoUringCmd.name().into();
+        assert!(findings(&record, CHECK.id).is_empty());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::case::{Case, DeviceUse, Part};
 use crate::layers::timed_disk_share;
 use crate::metrics::window::common_ns;
-use record::{Direction, DiskSample, JobRecord, Nanos, Sample};
+use record::{Direction, DiskSample, Engine, JobRecord, Nanos, Sample};
 
 /// A worker that runs for less of the time between two samples sleeps.
 const ASLEEP: f64 = 0.1;
@@ -154,6 +154,10 @@ fn in_flight(part: &Part, from: Nanos, to: Nanos) -> f64 {
 }
 
 fn disks(case: &Case, part: &Part, direction: Direction) -> Option<DiskIndicators> {
+    // The block layer does not count these commands.
+    if part.has_engine(Engine::sends_commands) {
+        return None;
+    }
     let disks = case.disks_of(part);
     let uses: Option<Vec<_>> = disks.iter().map(|d| case.device_use(part, &d.name)).collect();
     let uses = uses.filter(|uses| !uses.is_empty())?;

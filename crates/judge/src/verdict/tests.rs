@@ -125,6 +125,11 @@ fn a_device_with_almost_no_io_means_the_cache() {
             .ends_with("served from memory; not valid for: the storage below the cache")
     );
 
+    // NVMe commands never pass it, and the counters of the device do not show them.
+    let mut commands = cached_run.clone();
+    commands.jobs[0].workload.ioengine = record::Engine::IoUringCmd.name().into();
+    assert_ne!(the_verdict(&commands).limit, Limit::Cache);
+
     // A third comes from the device, and the worker runs on its CPU: the cache contributed.
     let mut partly = record(vec![cached.clone()]);
     disk_does(&mut partly, 0.3, 0.3);
