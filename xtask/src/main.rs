@@ -8,6 +8,7 @@ mod cargo;
 mod comparisons;
 mod dist;
 mod docs;
+mod fleet;
 mod fuzz;
 mod interrupt;
 mod lab;
@@ -54,6 +55,8 @@ enum Command {
     Comparisons(comparisons::Options),
     /// Predict the speed of applications on other storage from their models, and count how far off that is.
     Predict(predict::Options),
+    /// Start many ranks on this machine by both MPI launchers, and count where their measurement is right.
+    Fleet(fleet::Options),
     /// Damage inputs for a parser until it fails or time is up.
     Fuzz(fuzz::Options),
     /// Make the packages that users install, and check them.
@@ -81,6 +84,7 @@ fn main() -> ExitCode {
         Command::Truth(options) => truth::run(&root, &options).map(|()| 0),
         Command::Comparisons(options) => comparisons::run(&root, &options).map(|()| 0),
         Command::Predict(options) => predict::run(&root, &options).map(|()| 0),
+        Command::Fleet(options) => fleet::run(&root, &options).map(|()| 0),
         Command::Fuzz(options) => fuzz::run(&root, &options),
         Command::Dist(options) => dist::run(&root, &options).map(|()| 0),
         Command::Bpf => bpf::build(&root).map(|()| 0),
