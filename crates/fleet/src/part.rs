@@ -3,8 +3,8 @@
 use crate::exchange::{Exchange, clock_of};
 use crate::work::work;
 use record::{
-    Bytes, ClockComparison, Direction, FleetWindow, Histogram, JobRecord, Nanos, RankFinding,
-    RankGroup, RankRecord, RankVerdict, RunRecord, Severity, WINDOW_PARTS,
+    Bytes, ClockComparison, CommonWindow, Direction, FleetWindow, Histogram, JobRecord, Nanos,
+    RankFinding, RankGroup, RankRecord, RankVerdict, RunRecord, Severity, WINDOW_PARTS,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -163,6 +163,7 @@ impl Part {
         let mut jobs = result.jobs.clone();
         jobs.iter_mut().for_each(|job| job.move_times(moved));
         let groups = groups(&jobs, gather);
+        jobs.iter_mut().for_each(|job| job.common = common(job, &groups, &gather.windows));
         let (verdicts, findings) = (result.verdicts.clone(), result.findings.clone());
         let (why, exit_code) = (result.why.clone(), result.exit_code);
         let row =
@@ -185,6 +186,15 @@ impl Part {
             }
         }
     }
+}
+
+/// What a job moved in the common window of its group, if its rank ran all that time.
+fn common(job: &JobRecord, groups: &[RankGroup], windows: &[FleetWindow]) -> Option<CommonWindow> {
+    let number = job.group.group;
+    groups.iter().find(|group| group.group == number && group.in_window)?;
+    let window = windows.iter().find(|window| window.group == number)?;
+    let moved = job.within(window.start, window.end).map(|_, (ios, bytes)| (*ios, Bytes(*bytes)));
+    Some(CommonWindow { length: window.end - window.start, moved })
 }
 
 /// What the jobs of a rank did, by group.

@@ -5,10 +5,10 @@ use crate::gate::condition::{LatencyKind, Metric, nearest};
 use crate::gate::figures::histogram;
 use crate::metrics::exchange;
 use crate::metrics::latency::merged;
-use crate::metrics::window::{busy, per_second, union_ns};
+use crate::metrics::window::{moved, per_second};
 use crate::operation::{Operation, request_named};
 use crate::stages::main_stage_of;
-use record::{Direction, Histogram, JobRecord, Medium, REQUESTS, RunRecord};
+use record::{Bytes, Direction, Histogram, JobRecord, Medium, REQUESTS, RunRecord};
 
 /// A figure of a run: a rate or latency of [`METRICS`], of all directions together or of the direction
 /// before a dot ("iops", "read.p99", "sync.mean"). For requests to an object store: latencies of whole
@@ -105,8 +105,8 @@ impl Measure {
         }
         let latencies = || self.latencies(&jobs, &directions);
         match metric(self.name).0 {
-            Metric::Iops => rate(&jobs, &directions, |job, d| job.results[d].ios),
-            Metric::Bandwidth => rate(&jobs, &directions, moved),
+            Metric::Iops => rate(&jobs, &directions, |_, _, (ios, _)| ios),
+            Metric::Bandwidth => rate(&jobs, &directions, transferred),
             Metric::Mean => Some(latencies()?.mean()),
             Metric::Percentile(percentile) => {
                 Some(latencies()?.known_percentile(percentile)? as f64)
@@ -146,16 +146,14 @@ impl Measure {
 fn rate(
     jobs: &[&JobRecord],
     directions: &[Direction],
-    amount: impl Fn(&JobRecord, Direction) -> u64,
+    amount: impl Fn(&JobRecord, Direction, (u64, Bytes)) -> u64,
 ) -> Option<f64> {
-    let amount_of = |job: &&JobRecord| directions.iter().map(|d| amount(job, *d)).sum::<u64>();
-    let amount = jobs.iter().map(amount_of).sum();
-    let window = union_ns(&busy(jobs, directions));
+    let (amount, window) = moved(jobs, directions, amount);
     (amount > 0 && window > 0).then(|| per_second(amount, window))
 }
 
 /// Bytes that moved. Objects that are deleted, listed or asked for their size have bytes that do not.
-fn moved(job: &JobRecord, direction: Direction) -> u64 {
+fn transferred(job: &JobRecord, direction: Direction, (_, bytes): (u64, Bytes)) -> u64 {
     let gets = |exchange: &record::Exchange| {
         exchange.requests.iter().any(|one| one.request == "GET" && one.sent > 0)
     };
@@ -164,7 +162,7 @@ fn moved(job: &JobRecord, direction: Direction) -> u64 {
         (Medium::Objects, Direction::Read) => job.exchange.as_ref().is_none_or(gets),
         _ => true,
     };
-    if is_moved { job.results[direction].bytes.0 } else { 0 }
+    if is_moved { bytes.0 } else { 0 }
 }
 
 /// The figures that are a single number for a run.

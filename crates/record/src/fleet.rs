@@ -46,6 +46,25 @@ pub struct FleetWindow {
     pub span: Nanos,
 }
 
+/// What a job moved in the window in which all ranks ran its group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommonWindow {
+    /// Length of the window.
+    pub length: Nanos,
+    /// I/Os and bytes, of the ranks that ran all that time.
+    pub moved: PerDirection<(u64, Bytes)>,
+}
+
+impl CommonWindow {
+    /// Adds what the same job of other ranks moved.
+    pub fn add(&mut self, other: &CommonWindow) {
+        for (direction, (ios, bytes)) in other.moved.iter() {
+            let own: &mut (u64, Bytes) = &mut self.moved[direction];
+            *own = (own.0 + ios, own.1 + *bytes);
+        }
+    }
+}
+
 /// How far a rank came.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -66,8 +66,8 @@ pub use facts::{
     FreeSpace, TargetFacts, TargetKind, Use,
 };
 pub use fleet::{
-    ClockComparison, ClockOffset, Fleet, FleetCosts, FleetWindow, RankFinding, RankGroup,
-    RankRecord, RankState, RankVerdict, WINDOW_PARTS,
+    ClockComparison, ClockOffset, CommonWindow, Fleet, FleetCosts, FleetWindow, RankFinding,
+    RankGroup, RankRecord, RankState, RankVerdict, WINDOW_PARTS,
 };
 pub use format::{FioVersion, Format};
 pub use health::Health;

@@ -63,6 +63,10 @@ impl JobRecord {
             }
             (exchange, others) => *exchange = exchange.take().or(others.clone()),
         }
+        match (&mut self.common, &other.common) {
+            (Some(common), Some(others)) => common.add(others),
+            (common, others) => *common = common.or(*others),
+        }
         (self.stamp_sums, self.steady, self.latency_depth, self.logs) = (None, None, None, None);
     }
 

@@ -419,6 +419,10 @@ pub struct JobRecord {
     /// The workers of several ranks that it is the sum of; `None`: it is one worker.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sum_of: Option<SummedWorkers>,
+    /// What it moved while all ranks ran its group; `None` without ranks, or if none of its workers ran all
+    /// that time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub common: Option<crate::CommonWindow>,
     /// The numbered objects that it put; `None` if it did not work on numbered objects.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub objects: Option<ObjectsPut>,

@@ -5,13 +5,13 @@ use crate::gate::condition::Metric;
 use crate::gate::figures::RepeatedJob;
 use crate::metrics::exchange;
 use crate::metrics::series::{Slot, slots, too_few};
-use crate::metrics::window::{busy, per_second, union_ns};
+use crate::metrics::window::{moved, per_second};
 use crate::operation::Operation;
 use crate::stats::{
     ERRORS, Estimate, MISS, mean, percentile_interval, resolution, samples_needed, students_t,
     supports, variance, welch_freedom,
 };
-use record::{Direction, Histogram, JobRecord};
+use record::{Bytes, Direction, Histogram, JobRecord};
 
 /// Spread from run to run (standard deviation of the logarithm) of rates, means and medians that is
 /// assumed where one run cannot show it: so much that pairs of runs of 2 s on an idle virtual machine
@@ -132,8 +132,8 @@ impl<'a> Side<'a> {
     /// The figure of one run.
     fn figure(&self, run: usize, metric: Metric) -> Result<f64, String> {
         match metric {
-            Metric::Iops => self.rate(run, |job, direction| job.results[direction].ios),
-            Metric::Bandwidth => self.rate(run, |job, direction| job.results[direction].bytes.0),
+            Metric::Iops => self.rate(run, |(ios, _)| ios),
+            Metric::Bandwidth => self.rate(run, |(_, bytes)| bytes.0),
             Metric::Percentile(percentile) => {
                 let all = self.latencies(run)?;
                 let value = all.known_percentile(percentile);
@@ -150,11 +150,11 @@ impl<'a> Side<'a> {
         }
     }
 
-    fn rate(&self, run: usize, amount: fn(&JobRecord, Direction) -> u64) -> Result<f64, String> {
+    fn rate(&self, run: usize, amount: fn((u64, Bytes)) -> u64) -> Result<f64, String> {
         let direction = self.kind.operation.direction().ok_or("only I/Os have a rate")?;
         let workers = &self.member.runs[run];
-        let window = union_ns(&busy(workers, &[direction]));
-        Ok(per_second(workers.iter().map(|job| amount(job, direction)).sum(), window))
+        let (amount, window) = moved(workers, &[direction], |_, _, counted| amount(counted));
+        Ok(per_second(amount, window))
     }
 
     fn latencies(&self, run: usize) -> Result<&Histogram, String> {

@@ -5,7 +5,7 @@ use crate::case::Case;
 use crate::metrics::exchange;
 use crate::metrics::latency::merged;
 use crate::metrics::series::{Slot, slots, too_few};
-use crate::metrics::window::{busy, per_second, union_ns};
+use crate::metrics::window::{busy, moved, per_second, union_ns};
 use crate::operation::Operation;
 use crate::stats::{
     ERRORS, Estimate, mean_of_series, percentile_interval, samples_needed, summary,
@@ -108,8 +108,8 @@ fn combine_runs(
 /// IOPS of each run of a job, all directions together.
 pub(super) fn rounds(member: &RepeatedJob) -> Vec<f64> {
     let run_figure = |workers: &Vec<&JobRecord>| {
-        let ios = workers.iter().map(|job| job.ios()).sum();
-        per_second(ios, union_ns(&busy(workers, &Direction::ALL)))
+        let (ios, window) = moved(workers, &Direction::ALL, |_, _, (ios, _)| ios);
+        per_second(ios, window)
     };
     member.runs.iter().map(run_figure).collect()
 }
@@ -130,12 +130,12 @@ fn figure_of_run(
 ) -> Option<(Estimate, Option<String>)> {
     match (metric, operation) {
         (Metric::Iops, Operation::Io(direction)) => {
-            let ios: u64 = workers.iter().map(|job| job.results[*direction].ios).sum();
-            rate(workers, *direction, ios, seed, Slot::iops)
+            let amount = moved(workers, &[*direction], |_, _, (ios, _)| ios);
+            rate(workers, *direction, amount, seed, Slot::iops)
         }
         (Metric::Bandwidth, Operation::Io(direction)) => {
-            let bytes: u64 = workers.iter().map(|job| job.results[*direction].bytes.0).sum();
-            rate(workers, *direction, bytes, seed, |slot| per_second(slot.bytes, slot.length))
+            let amount = moved(workers, &[*direction], |_, _, (_, bytes)| bytes.0);
+            rate(workers, *direction, amount, seed, |slot| per_second(slot.bytes, slot.length))
         }
         (Metric::Failed, Operation::Request(request)) => failed(workers, request),
         (Metric::Iops | Metric::Bandwidth | Metric::Failed, _) => None,
@@ -158,15 +158,14 @@ fn failed(workers: &[&JobRecord], request: &str) -> Option<(Estimate, Option<Str
     Some((Estimate { value: 100.0 * share, low: 100.0 * low, high: 100.0 * high }, None))
 }
 
-/// A rate over the whole window, as uncertain as its course over the intervals shows.
+/// An amount over its time, as uncertain as its course over the intervals shows.
 fn rate(
     workers: &[&JobRecord],
     direction: Direction,
-    amount: u64,
+    (amount, window): (u64, u64),
     seed: u64,
     figure: fn(&Slot) -> f64,
 ) -> Option<(Estimate, Option<String>)> {
-    let window = union_ns(&busy(workers, &[direction]));
     if window == 0 {
         return None;
     }

@@ -1,6 +1,6 @@
 //! Windows of time in which workers were busy.
 
-use record::{Direction, JobRecord};
+use record::{Bytes, Direction, JobRecord};
 
 /// The windows (start, end) in which workers were busy in any of `directions`, in nanoseconds from the
 /// run's origin. A worker without I/O in them has no window.
@@ -28,6 +28,37 @@ pub(crate) fn union_ns(windows: &[(u64, u64)]) -> u64 {
     length
 }
 
+/// What workers moved, and the time in which they did, in nanoseconds: of ranks, while all of them ran; else as
+/// long as workers were busy in any of `directions`. `amount` takes it from the counted I/Os and bytes.
+pub(crate) fn moved(
+    jobs: &[&JobRecord],
+    directions: &[Direction],
+    amount: impl Fn(&JobRecord, Direction, (u64, Bytes)) -> u64,
+) -> (u64, u64) {
+    let window = union_ns(&busy(jobs, directions));
+    let sum = |counted: &dyn Fn(&JobRecord, Direction) -> (u64, Bytes)| {
+        let each = |job: &&JobRecord| {
+            directions.iter().map(|d| amount(job, *d, counted(job, *d))).sum::<u64>()
+        };
+        jobs.iter().map(each).sum()
+    };
+    // Phases in turn (writes, then reads that verify them) each have a part of the common window only.
+    match common_length(jobs).filter(|length| *length <= window) {
+        Some(length) => (sum(&|job, d| job.common.unwrap_or_default().moved[d]), length),
+        None => (sum(&|job, d| (job.results[d].ios, job.results[d].bytes)), window),
+    }
+}
+
+/// The length of the window in which all ranks ran these jobs; `None` if they have no such window, or not one.
+fn common_length(jobs: &[&JobRecord]) -> Option<u64> {
+    let mut lengths = jobs
+        .iter()
+        .filter(|job| !job.did_nothing())
+        .map(|job| job.common.map_or(0, |common| common.length.0));
+    let first = lengths.next().filter(|length| *length > 0)?;
+    lengths.all(|length| length == first).then_some(first)
+}
+
 /// Length of the intersection of windows.
 pub(crate) fn common_ns(windows: &[(u64, u64)]) -> u64 {
     let begin = windows.iter().map(|w| w.0).max().unwrap_or(0);
@@ -48,12 +79,38 @@ pub(crate) fn per_second(amount: u64, window_ns: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use record::{CommonWindow, DirectionResult, Nanos};
 
     #[test]
     fn a_union_counts_no_time_twice_and_no_pause() {
         assert_eq!(union_ns(&[(0, 10), (5, 15), (20, 30)]), 25);
         assert_eq!(union_ns(&[(20, 30), (0, 10), (0, 30)]), 30);
         assert_eq!(union_ns(&[]), 0);
+    }
+
+    #[test]
+    fn rates_of_ranks_are_of_the_time_in_which_all_ran() {
+        let mut job = JobRecord { elapsed: Nanos(900), ..JobRecord::default() };
+        job.results.read = DirectionResult {
+            ios: 90,
+            ios_issued: 90,
+            bytes: Bytes(9_000),
+            runtime: Nanos(900),
+            ..DirectionResult::default()
+        };
+        let ios = |job: &JobRecord| moved(&[job], &[Direction::Read], |_, _, (ios, _)| ios);
+        assert_eq!(ios(&job), (90, 900));
+        let mut common = CommonWindow { length: Nanos(300), ..CommonWindow::default() };
+        common.moved.read = (60, Bytes(6_000));
+        job.common = Some(common);
+        assert_eq!(ios(&job), (60, 300));
+        let bytes = moved(&[&job], &Direction::ALL, |_, _, (_, bytes)| bytes.0);
+        assert_eq!(bytes, (6_000, 300));
+        // Reads were a phase of their own, shorter than the window.
+        job.results.read.runtime = Nanos(200);
+        assert_eq!(ios(&job), (90, 200));
+        job.common = Some(CommonWindow::default());
+        assert_eq!(ios(&job), (90, 200), "the ranks had no time in common");
     }
 
     #[test]
