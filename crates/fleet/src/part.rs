@@ -194,7 +194,7 @@ fn common(job: &JobRecord, groups: &[RankGroup], windows: &[FleetWindow]) -> Opt
     groups.iter().find(|group| group.group == number && group.in_window)?;
     let window = windows.iter().find(|window| window.group == number)?;
     let moved = job.within(window.start, window.end).map(|_, (ios, bytes)| (*ios, Bytes(*bytes)));
-    Some(CommonWindow { length: window.end - window.start, moved })
+    Some(CommonWindow { start: window.start, length: window.end - window.start, moved })
 }
 
 /// What the jobs of a rank did, by group.

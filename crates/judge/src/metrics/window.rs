@@ -42,21 +42,24 @@ pub(crate) fn moved(
         };
         jobs.iter().map(each).sum()
     };
-    // Phases in turn (writes, then reads that verify them) each have a part of the common window only.
-    match common_length(jobs).filter(|length| *length <= window) {
-        Some(length) => (sum(&|job, d| job.common.unwrap_or_default().moved[d]), length),
+    match common_window(jobs, directions) {
+        Some((start, end)) => (sum(&|job, d| job.common.unwrap_or_default().moved[d]), end - start),
         None => (sum(&|job, d| (job.results[d].ios, job.results[d].bytes)), window),
     }
 }
 
-/// The length of the window in which all ranks ran these jobs; `None` if they have no such window, or not one.
-fn common_length(jobs: &[&JobRecord]) -> Option<u64> {
-    let mut lengths = jobs
-        .iter()
-        .filter(|job| !job.did_nothing())
-        .map(|job| job.common.map_or(0, |common| common.length.0));
-    let first = lengths.next().filter(|length| *length > 0)?;
-    lengths.all(|length| length == first).then_some(first)
+/// The window (start, end) in which all ranks ran these jobs, in nanoseconds from the run's origin; `None` if they
+/// have no such window, or not one. Phases in turn (writes, then reads that verify them) each have a part of it
+/// only, which is no window of theirs.
+pub(crate) fn common_window(jobs: &[&JobRecord], directions: &[Direction]) -> Option<(u64, u64)> {
+    let busy_ns = union_ns(&busy(jobs, directions));
+    let window = |job: &&JobRecord| {
+        let common = job.common.unwrap_or_default();
+        (common.start.0, (common.start + common.length).0)
+    };
+    let mut windows = jobs.iter().filter(|job| !job.did_nothing()).map(window);
+    let first = windows.next().filter(|(start, end)| end > start && end - start <= busy_ns)?;
+    windows.all(|window| window == first).then_some(first)
 }
 
 /// Length of the intersection of windows.
