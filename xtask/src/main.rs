@@ -17,6 +17,7 @@ mod predict;
 mod recording;
 mod rooms;
 mod rust_text;
+mod selection;
 mod test;
 mod tidy;
 mod truth;

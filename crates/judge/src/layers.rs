@@ -10,7 +10,7 @@ pub use sizes::{SizeLayers, SlowSize};
 pub use spans::{IoLayer, LayersAt};
 pub use sync::SyncParts;
 
-use spans::{BEYOND_MIN, STANDS_OUT, at_percentiles, by_layer};
+use spans::{BEYOND_MIN, at_percentiles, by_layer, stands_out};
 
 use record::{
     DeviceEvents, Direction, Histogram, LayerPath, LayerSpans, LayerTimes, Layers, Nanos,
@@ -49,11 +49,11 @@ pub struct LayerTable {
     pub events: Vec<(&'static str, u64)>,
     /// Where the I/Os at some percentiles spent their time.
     pub percentiles: Vec<LayersAt>,
-    /// The I/Os of each class of sizes; empty if all are of one.
+    /// The I/Os of each size class; empty if all are of one.
     pub sizes: Vec<SizeLayers>,
     /// The slowest I/Os; `None` unless there are others beside them.
     pub slowest: Option<SlowestIos>,
-    /// The class of sizes that made most of the slowest; `None` if none stands out.
+    /// The size class that made most of the slowest; `None` if none stands out.
     pub slow_size: Option<SlowSize>,
     /// The slowest I/O of each second of the run, or of longer steps in long runs.
     pub slowest_of_steps: Vec<SlowIo>,
@@ -256,8 +256,8 @@ fn slow_member(path: &LayerPath, layers: &Layers) -> Option<SlowMember> {
     let most = below.into_iter().max_by_key(|it| slow(it))?;
     let share = most.total.histogram.count() as f64 / all.max(1) as f64;
     let slow_share = slow(most) as f64 / all_slow.max(1) as f64;
-    let stands_out = all_slow as f64 >= BEYOND_MIN && slow_share >= STANDS_OUT.max(1.5 * share);
-    stands_out.then(|| SlowMember { device: most.device_name.clone(), slow_share, share })
+    let is_clear = all_slow as f64 >= BEYOND_MIN && stands_out(slow_share, share);
+    is_clear.then(|| SlowMember { device: most.device_name.clone(), slow_share, share })
 }
 
 /// I/Os that met others in the device.

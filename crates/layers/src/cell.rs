@@ -39,7 +39,7 @@ const MERGED: u64 = 32;
 /// The cell of one group, device and direction, on one CPU.
 pub(crate) type Cell = [u64; WORDS];
 
-/// The longest I/O of each class of sizes; `None`: there is no limit.
+/// The longest I/O of each size class; `None`: there is no limit.
 const SIZES: [Option<Bytes>; 5] = [
     Some(Bytes(4 << 10)),
     Some(Bytes(16 << 10)),
@@ -48,7 +48,7 @@ const SIZES: [Option<Bytes>; 5] = [
     None,
 ];
 
-/// The I/Os of a cell by size, on one CPU: the classes of each class of sizes.
+/// The I/Os of a cell by size, on one CPU: the classes of each size class.
 pub(crate) type CellBySize = [[u64; CLASSES * CLASS_WORDS]; SIZES.len()];
 
 /// Bytes that all cells may need, over all CPUs.
@@ -134,7 +134,7 @@ fn classes<'a>(cpus: impl Iterator<Item = &'a [u64]>) -> Vec<LayerClass> {
     classes.into_iter().filter(|class| class.ios > 0).collect()
 }
 
-/// The I/Os of a cell by size, over all CPUs; empty if all are of one class of sizes.
+/// The I/Os of a cell by size, over all CPUs; empty if all are of one size class.
 pub(crate) fn sizes(cpus: &[CellBySize]) -> Vec<SizeClasses> {
     let size = |(index, up_to): (usize, Option<Bytes>)| {
         let classes = classes(cpus.iter().map(|cell| &cell[index][..]));

@@ -246,7 +246,7 @@ impl Collector {
         let [lost, unseen, metadata, unnamed] =
             [0, 1, 2, 3].map(|index| tallies.get(&index, 0).unwrap_or_default());
         Ok(Collected {
-            paths: self.paths()?,
+            paths: self.paths_by_size()?,
             others: self.others()?,
             journals: self.events("journals")?,
             flushes: self.events("flushes")?,
@@ -288,22 +288,36 @@ impl Collector {
     /// # Errors
     /// When the kernel does not return its sums.
     pub fn paths(&self) -> Result<Vec<Path>, Unavailable> {
-        let cells: PerCpuArray<_, Cell> = PerCpuArray::try_from(self.map("cells")?)?;
+        Ok(self.paths_by_cell()?.into_iter().map(|(_, path)| path).collect())
+    }
+
+    /// The same at the end, with the I/Os of each size class.
+    fn paths_by_size(&self) -> Result<Vec<Path>, Unavailable> {
+        if !self.sizes_apart {
+            return self.paths();
+        }
         let by_size: PerCpuArray<_, CellBySize> =
             PerCpuArray::try_from(self.map("cells_by_size")?)?;
+        let with_sizes = |(cell, mut found): (u32, Path)| {
+            found.path.sizes = cell::sizes(&by_size.get(&cell, 0)?);
+            Ok(found)
+        };
+        self.paths_by_cell()?.into_iter().map(with_sizes).collect()
+    }
+
+    /// The I/Os of each cell that has some, with its number.
+    fn paths_by_cell(&self) -> Result<Vec<(u32, Path)>, Unavailable> {
+        let cells: PerCpuArray<_, Cell> = PerCpuArray::try_from(self.map("cells")?)?;
         let mut paths = Vec::new();
         for index in 0..cells.len() {
             let Some(mut found) = cell::gather(&cells.get(&index, 0)?) else { continue };
-            if self.sizes_apart {
-                found.path.sizes = cell::sizes(&by_size.get(&index, 0)?);
-            }
             let device = (index / DIRECTIONS) as usize;
             let path = &mut found.path;
             path.device_name.clone_from(&self.devices[device % self.devices.len()].name);
             // The fourth kind are flushes.
             path.direction = Direction::ALL.get((index % DIRECTIONS) as usize).copied();
             found.group = device / self.devices.len();
-            paths.push(found);
+            paths.push((index, found));
         }
         Ok(paths)
     }

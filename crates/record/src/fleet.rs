@@ -54,7 +54,7 @@ pub struct CommonWindow {
     pub start: Nanos,
     /// Its length.
     pub length: Nanos,
-    /// I/Os and bytes, of the ranks that ran all that time.
+    /// I/Os and bytes of the ranks that ran during the whole window.
     pub moved: PerDirection<(u64, Bytes)>,
 }
 

@@ -83,7 +83,7 @@ pub struct LayerPath {
     pub total: LayerTimes,
     /// I/Os by their time in all layers, the fastest first. Those of one class differ by up to 25 %.
     pub classes: Vec<LayerClass>,
-    /// The same for each class of sizes, the shortest first; empty if all I/Os are of one.
+    /// The same for each size class, the shortest first; empty if all I/Os are of one.
     pub sizes: Vec<SizeClasses>,
     /// The slowest I/Os, up to 100, the slowest first.
     pub slowest: Vec<SlowIo>,

@@ -119,7 +119,7 @@ fn table(layers: &LayerTable, style: &Style) -> String {
     out
 }
 
-/// A row for each class of sizes.
+/// A row for each size class.
 fn by_size(sizes: &[SizeLayers]) -> String {
     if sizes.is_empty() {
         return String::new();

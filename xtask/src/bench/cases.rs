@@ -1,6 +1,7 @@
 //! What is measured: one row a case, with what must hold of it.
 
 use super::bounds::{Bound, Figure, at_least, at_most, below, more_by};
+use crate::selection::is_chosen;
 use anyhow::{Result, bail};
 use std::path::Path;
 
@@ -259,10 +260,7 @@ const CASES: &[Case] = &[
 
 /// Cases whose name holds one of `words`; all of them without words.
 pub fn select(words: &[String]) -> Result<Vec<&'static Case>> {
-    let wanted = |case: &&Case| {
-        words.is_empty() || words.iter().any(|word| case.name.contains(word.as_str()))
-    };
-    let found: Vec<_> = CASES.iter().filter(wanted).collect();
+    let found: Vec<_> = CASES.iter().filter(|case| is_chosen(case.name, words)).collect();
     if found.is_empty() {
         let names: Vec<_> = CASES.iter().map(|case| case.name).collect();
         bail!("--cases {}: no such case; there are {}", words.join(","), names.join(", "));

@@ -1,6 +1,6 @@
 //! Ranks whose clock is another: time namespaces make the offsets.
 
-use super::launch::{Ended, Stage, options};
+use super::launch::{Ended, Stage, paced};
 use super::table::Row;
 use anyhow::{Context, Result, ensure};
 use std::collections::BTreeMap;
@@ -15,15 +15,7 @@ pub fn prove(stage: &mut Stage) -> Result<Row> {
     let what = format!("the clocks of {others} other hosts are found within the stated bounds");
     let mut row = Row::new(what, stage.launcher);
     let mut widest = 0;
-    let job = options(&[
-        "--name=paced",
-        "--ioengine=null",
-        "--size=1g",
-        "--rw=randread",
-        "--rate_iops=100",
-        "--time_based",
-        "--runtime=1",
-    ]);
+    let job = paced();
     for _ in 0..stage.draws {
         let mut ahead = BTreeMap::new();
         while ahead.len() < others {

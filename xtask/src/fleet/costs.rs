@@ -1,6 +1,6 @@
 //! What a fleet costs: seconds at the start and at the end, and time of each I/O.
 
-use super::launch::{Stage, options};
+use super::launch::{Stage, options, paced};
 use super::table::Row;
 use crate::bench::middle;
 use anyhow::{Context, Result};
@@ -17,15 +17,7 @@ pub fn prove_fleet(stage: &mut Stage) -> Result<Row> {
     let mut row = Row::new(what, stage.launcher);
     let names = ["join", "start", "merge", "skew"];
     let mut all: [Vec<f64>; 4] = Default::default();
-    let job = options(&[
-        "--name=paced",
-        "--ioengine=null",
-        "--size=1g",
-        "--rw=randread",
-        "--rate_iops=100",
-        "--time_based",
-        "--runtime=1",
-    ]);
+    let job = paced();
     for _ in 0..stage.draws {
         let ended = stage.ranks(stage.ranks, ":", &job)?;
         let fleet = ended.fleet()?;

@@ -1,6 +1,6 @@
 //! Ranks that are killed at any moment, from the start of the launcher to its end.
 
-use super::launch::{Ended, Stage, options};
+use super::launch::{Ended, Stage, paced};
 use super::table::Row;
 use anyhow::Result;
 use std::collections::BTreeSet;
@@ -14,15 +14,7 @@ pub fn prove(stage: &mut Stage) -> Result<Row> {
     let what =
         format!("any of {} ranks killed at any moment: no hang, a listed exit code", stage.ranks);
     let mut row = Row::new(what, stage.launcher);
-    let job = options(&[
-        "--name=paced",
-        "--ioengine=null",
-        "--size=1g",
-        "--rw=randread",
-        "--rate_iops=100",
-        "--time_based",
-        "--runtime=1",
-    ]);
+    let job = paced();
     let undisturbed = stage.ranks(stage.ranks, ":", &job)?;
     undisturbed.good()?;
     let (mut longest, mut reported) = (Duration::ZERO, 0);

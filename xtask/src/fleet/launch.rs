@@ -159,3 +159,16 @@ impl Ended {
 pub fn options(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
+
+/// A second of I/O at a pace that leaves CPUs to all ranks.
+pub fn paced() -> Vec<String> {
+    options(&[
+        "--name=paced",
+        "--ioengine=null",
+        "--size=1g",
+        "--rw=randread",
+        "--rate_iops=100",
+        "--time_based",
+        "--runtime=1",
+    ])
+}

@@ -11,6 +11,7 @@ mod stragglers;
 mod table;
 
 use crate::bench::machine_facts;
+use crate::selection::is_chosen;
 use crate::{cargo, interrupt};
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
@@ -53,9 +54,7 @@ const PROOFS: [Proof; 6] = [
 pub fn run(root: &Path, options: &Options) -> Result<()> {
     let interrupted = interrupt::catch()?;
     let fathom = cargo::measured_program(root, options.fathom.as_deref())?;
-    let chosen = |(name, _): &&Proof| {
-        options.only.is_empty() || options.only.iter().any(|word| name.contains(word.as_str()))
-    };
+    let chosen = |(name, _): &&Proof| is_chosen(name, &options.only);
     let proofs: Vec<&Proof> = PROOFS.iter().filter(chosen).collect();
     ensure!(!proofs.is_empty(), "no proof's name holds {}", options.only.join(" or "));
     let mut facts = machine_facts();

@@ -40,9 +40,9 @@ pub fn prove(stage: &mut Stage) -> Result<Row> {
         let found = &ended.fleet()?["groups"][0]["stragglers"];
         let is_right =
             found.as_array().is_some_and(|all| all.len() == 1) && found[0]["rank"] == slow;
-        let is_told = matches!(&ended.findings("straggler")[..], [text] if text.starts_with(&format!("rank {slow} on ")));
+        let is_reported = matches!(&ended.findings("straggler")[..], [text] if text.starts_with(&format!("rank {slow} on ")));
         highest = highest.max(found[0]["probability"].as_f64().unwrap_or(0.0));
-        row.count(match is_right && is_told {
+        row.count(match is_right && is_reported {
             true => Ok(()),
             false => Err(format!("rank {slow} was slow, reported: {found}")),
         });

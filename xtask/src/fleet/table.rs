@@ -13,7 +13,7 @@ pub struct Row {
     pub draws: u32,
     /// The figure that was measured, with its goal.
     pub figure: String,
-    /// What was seen where it did not hold.
+    /// What was seen in each draw in which it did not hold.
     pub failures: Vec<String>,
 }
 

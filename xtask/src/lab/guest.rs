@@ -79,7 +79,7 @@ fn start(
     command.args(["-m", "1024,slots=4,maxmem=4G", "-no-reboot"]);
     command.args(["-display", "none", "-serial", "stdio"]);
     command.arg("-kernel").arg(&image.kernel).arg("-initrd").arg(&image.initrd);
-    // The kernel gives what it does not know itself to the first process, as environment variables.
+    // The kernel passes parameters that it does not know to init, as environment variables.
     let Share { number, guests } = share;
     let append = format!("console=ttyS0 quiet panic=-1 share={number} shares={guests}");
     command.args(["-append", &append]);

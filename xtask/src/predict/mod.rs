@@ -8,6 +8,8 @@ mod table;
 mod workloads;
 
 use crate::bench::{machine_facts, middle};
+use crate::selection::is_chosen;
+use crate::test::packages;
 use crate::{cargo, interrupt};
 use anyhow::{Context, Result, ensure};
 use applications::APPLICATIONS;
@@ -52,10 +54,7 @@ pub fn run(root: &Path, options: &Options) -> Result<()> {
     let fathom = cargo::measured_program(root, options.fathom.as_deref())?;
     let directory = root.join(&options.dir);
     fs::create_dir_all(&directory).with_context(|| directory.display().to_string())?;
-    let chosen = |workload: &&Workload| {
-        options.only.is_empty()
-            || options.only.iter().any(|word| workload.name.contains(word.as_str()))
-    };
+    let chosen = |workload: &&Workload| is_chosen(workload.name, &options.only);
     let wanted: Vec<&Workload> = WORKLOADS.iter().chain(APPLICATIONS).filter(chosen).collect();
     ensure!(!wanted.is_empty(), "no workload's name holds {}", options.only.join(" or "));
     let storages = storage::set_up(&directory)?;
@@ -91,10 +90,7 @@ pub fn run(root: &Path, options: &Options) -> Result<()> {
 
 /// A program that the workload needs and that is not installed.
 fn missing(workload: &Workload) -> Option<&'static str> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let places: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    let is_there = |program: &str| places.iter().any(|place| place.join(program).is_file());
-    workload.programs.iter().copied().find(|program| !is_there(program))
+    workload.programs.iter().copied().find(|program| !packages::is_installed(program))
 }
 
 struct Predicting {

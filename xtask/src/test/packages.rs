@@ -185,6 +185,11 @@ fn missing(packages: &[Package], directories: &[PathBuf]) -> Vec<&'static str> {
         .collect()
 }
 
+/// Whether a program is on this machine.
+pub fn is_installed(program: &str) -> bool {
+    search_path().iter().any(|directory| directory.join(program).is_file())
+}
+
 /// PATH, and the directories of administrators' programs, which users' PATH lacks.
 fn search_path() -> Vec<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();

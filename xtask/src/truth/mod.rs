@@ -13,6 +13,7 @@ mod situations;
 mod stage;
 mod table;
 
+use crate::selection::is_chosen;
 use crate::{cargo, interrupt};
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
@@ -68,9 +69,7 @@ pub struct Options {
 pub fn run(root: &Path, options: &Options) -> Result<()> {
     let interrupted = interrupt::catch()?;
     let ours = cargo::measured_program(root, options.fathom.as_deref())?;
-    let chosen = |s: &&Situation| {
-        options.only.is_empty() || options.only.iter().any(|word| s.name.contains(word.as_str()))
-    };
+    let chosen = |situation: &&Situation| is_chosen(situation.name, &options.only);
     let situations: Vec<&Situation> = match options.guest {
         true => situations::in_guest().filter(chosen).collect(),
         false => situations::all().filter(chosen).collect(),

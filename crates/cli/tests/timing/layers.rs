@@ -594,7 +594,7 @@ fn a_request_of_another_process_that_never_completes_is_not_counted() {
     let _alone = alone();
     let below = MemoryFilesystem::new(64 << 20);
     let (device, reads_of_it) = read_device(below.path());
-    // Freezing waits for what is in memory to be written.
+    // Freezing waits until the page cache is written back.
     system("sync", &["--file-system", below.path().to_str().unwrap()]);
     let frozen = Frozen::at(below.path());
     let mut dd = Command::new("dd");

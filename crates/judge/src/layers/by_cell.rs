@@ -59,7 +59,7 @@ impl CellLayers {
         made
     }
 
-    /// Adds another run of the cell: the means become those of all I/Os.
+    /// Adds another run of the cell, whose I/Os then count in the means.
     fn add(&mut self, table: &LayerTable) {
         let ios = self.ios + table.ios;
         let weight = table.ios as f64 / ios.max(1) as f64;

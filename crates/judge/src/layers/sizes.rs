@@ -1,6 +1,6 @@
 //! The layers of I/Os of about the same size.
 
-use super::spans::{IoLayer, LayersAt, STANDS_OUT, at_percentiles, class_means};
+use super::spans::{IoLayer, LayersAt, at_percentiles, class_means, stands_out};
 use record::{Bytes, LayerClass, SizeClasses, SlowIo, human};
 
 /// I/Os of about the same size.
@@ -58,7 +58,7 @@ fn name(up_to: Option<Bytes>) -> String {
     up_to.map_or("longer".into(), |up_to| format!("up to {}", human::size(up_to.0 as f64)))
 }
 
-/// The class of sizes of most of the slowest I/Os.
+/// The size class of most of the slowest I/Os.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SlowSize {
     /// As [`SizeLayers::name`].
@@ -81,7 +81,7 @@ impl SlowSize {
     }
 }
 
-/// The class of sizes that made the tail, if one stands out.
+/// The size class that made the tail, if one stands out.
 pub(super) fn slow_size(slowest: &[SlowIo], sizes: &[SizeClasses]) -> Option<SlowSize> {
     let fits = |io: &SlowIo, size: &SizeClasses| size.up_to.is_none_or(|up_to| io.bytes <= up_to);
     let mut slow = vec![0; sizes.len()];
@@ -95,8 +95,7 @@ pub(super) fn slow_size(slowest: &[SlowIo], sizes: &[SizeClasses]) -> Option<Slo
     let (size, slow) = sizes.iter().zip(slow).max_by_key(|(_, slow)| *slow)?;
     let slow_share = slow as f64 / slowest.len().max(1) as f64;
     let share = ios(size) as f64 / all.max(1) as f64;
-    let stands_out = slow_share >= STANDS_OUT.max(1.5 * share);
-    stands_out.then(|| SlowSize { name: name(size.up_to), slow_share, share })
+    stands_out(slow_share, share).then(|| SlowSize { name: name(size.up_to), slow_share, share })
 }
 
 #[cfg(test)]

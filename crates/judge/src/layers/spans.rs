@@ -5,7 +5,7 @@ use record::{LayerClass, LayerSpans};
 /// Percentiles whose layers are shown.
 const PERCENTILES: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 99.99];
 /// Share of the slow I/Os from which on a disk, or a size, stands out.
-pub(super) const STANDS_OUT: f64 = 0.7;
+const STANDS_OUT: f64 = 0.7;
 /// I/Os beyond a percentile, below which it is chance.
 pub(super) const BEYOND_MIN: f64 = 10.0;
 
@@ -39,7 +39,7 @@ record::named!(IoLayer:
 );
 
 impl IoLayer {
-    /// All, in the order in which an I/O passes them.
+    /// All layers, in the order in which an I/O passes them.
     pub const ALL: [IoLayer; 7] = [
         IoLayer::Submission,
         IoLayer::Request,
@@ -82,6 +82,11 @@ impl LayersAt {
     pub fn total_ns(&self) -> f64 {
         self.times_ns.iter().map(|(_, time)| time).sum()
     }
+}
+
+/// Whether a disk or a size has most of the slow I/Os, and a far smaller share in all I/Os.
+pub(super) fn stands_out(slow_share: f64, share: f64) -> bool {
+    slow_share >= STANDS_OUT.max(1.5 * share)
 }
 
 /// Times in each layer, those without any left out.

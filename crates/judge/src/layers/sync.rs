@@ -4,7 +4,7 @@ use record::{DeviceEvents, JobRecord, Layers, human};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-/// Synchronisations below which the means are chance.
+/// Fewer synchronisations than this give no reliable mean.
 const SYNCS_MIN: u64 = 10;
 /// A commit for each synchronisation. Where several wait for one commit, its time is not that of each.
 const COMMITS_EACH: RangeInclusive<f64> = 0.9..=1.1;

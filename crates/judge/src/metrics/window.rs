@@ -35,7 +35,6 @@ pub(crate) fn moved(
     directions: &[Direction],
     amount: impl Fn(&JobRecord, Direction, (u64, Bytes)) -> u64,
 ) -> (u64, u64) {
-    let window = union_ns(&busy(jobs, directions));
     let sum = |counted: &dyn Fn(&JobRecord, Direction) -> (u64, Bytes)| {
         let each = |job: &&JobRecord| {
             directions.iter().map(|d| amount(job, *d, counted(job, *d))).sum::<u64>()
@@ -44,7 +43,10 @@ pub(crate) fn moved(
     };
     match common_window(jobs, directions) {
         Some((start, end)) => (sum(&|job, d| job.common.unwrap_or_default().moved[d]), end - start),
-        None => (sum(&|job, d| (job.results[d].ios, job.results[d].bytes)), window),
+        None => {
+            let counted = sum(&|job, d| (job.results[d].ios, job.results[d].bytes));
+            (counted, union_ns(&busy(jobs, directions)))
+        }
     }
 }
 
